@@ -162,15 +162,16 @@ cached() {
 
 # fetch NAME PINNED: makes the source available in the cache; sets `version` to what was got.
 fetch() {
-    local name=$1 pinned=$2 newest
+    local name=$1 pinned=$2 versions newest v
     version=$pinned
     cached "$(dsc_of "$name" "$version")" && return 0
     update_lists
-    if ! private_apt apt-cache showsrc --only-source "$name" 2>/dev/null | grep -qx "Version: $pinned"; then
-        newest=$(private_apt apt-cache showsrc --only-source "$name" 2>/dev/null | sed -n 's/^Version: //p' |
-            while read -r v; do
-                if [ -z "${best-}" ] || dpkg --compare-versions "$v" gt "$best"; then best=$v && echo "$v"; fi
-            done | tail -n 1)
+    versions=$(private_apt apt-cache showsrc --only-source "$name" 2>/dev/null | sed -n 's/^Version: //p')
+    if ! grep -qxF "$pinned" <<<"$versions"; then
+        newest=''
+        for v in $versions; do
+            if [ -z "$newest" ] || dpkg --compare-versions "$v" gt "$newest"; then newest=$v; fi
+        done
         [ -n "$newest" ] || die "the archive has no source package $name"
         say "ATTENTION: $name $pinned is not in the archive any more, building $newest (update PINS in $0)"
         version=$newest
@@ -263,11 +264,12 @@ build_libmicrohttpd() {
 }
 
 build_nghttp2() {
-    local src=$tmp/nghttp2/lib v=${version%%-*} extra
+    local src=$tmp/nghttp2/lib v=${version%%-*} extra major minor patch
+    IFS=. read -r major minor patch <<<"$v"
     mkdir -p "$out/include/nghttp2"
     # What configure would write: 1.52.0 -> 0x013400
     sed -e "s/@PACKAGE_VERSION@/$v/" \
-        -e "s/@PACKAGE_VERSION_NUM@/$(IFS=. && set -- $v && printf '0x%02x%02x%02x' "$1" "$2" "$3")/" \
+        -e "s/@PACKAGE_VERSION_NUM@/$(printf '0x%02x%02x%02x' "$major" "$minor" "$patch")/" \
         "$src/includes/nghttp2/nghttp2ver.h.in" >"$out/include/nghttp2/nghttp2ver.h"
     cp "$src/includes/nghttp2/nghttp2.h" "$out/include/nghttp2/"
     extra="-I$out/include -I$src/includes -DNGHTTP2_STATICLIB -DHAVE_ARPA_INET_H=1 -DHAVE_NETINET_IN_H=1"
@@ -288,8 +290,12 @@ build_curl() {
     for off in zlib brotli zstd gssapi libpsl librtmp libssh libssh2 libidn2 libgsasl nghttp3 ngtcp2 zsh-functions-dir fish-functions-dir; do
         args+=("--without-$off")
     done
-    if [ "$http2" = 1 ]; then args+=("--with-nghttp2=$out"); else args+=(--without-nghttp2); fi
-    PKG_CONFIG_PATH=$out/lib/pkgconfig subdir=lib configured curl "${args[@]}" ${http2:+CPPFLAGS=-DNGHTTP2_STATICLIB}
+    if [ "$http2" = 1 ]; then
+        args+=("--with-nghttp2=$out" CPPFLAGS=-DNGHTTP2_STATICLIB)
+    else
+        args+=(--without-nghttp2)
+    fi
+    PKG_CONFIG_PATH=$out/lib/pkgconfig subdir=lib configured curl "${args[@]}"
     logged "make install of curl's headers" make -C "$tmp/curl/include" install DESTDIR="$tmp/curl.inst"
     cp "$tmp/curl.inst/usr/lib/libcurl.a" "$out/lib/"
     cp -r "$tmp/curl.inst/usr/include/curl" "$out/include/"
