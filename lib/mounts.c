@@ -1,0 +1,239 @@
+#include "mounts.h"
+
+#include <errno.h>
+#include <string.h>
+
+static bool is_word(const char *word, size_t len, const char *expected)
+{
+	return strlen(expected) == len && memcmp(word, expected, len) == 0;
+}
+
+unsigned mounts_controllers(const char *list, size_t len)
+{
+	unsigned set = 0;
+	for (const char *end = list + len; list < end;) {
+		size_t word = 0;
+		while (list + word < end && list[word] != ',')
+			word++;
+		if (is_word(list, word, "cpu"))
+			set |= CONTROLLER_CPU;
+		else if (is_word(list, word, "cpuacct"))
+			set |= CONTROLLER_CPUACCT;
+		else if (is_word(list, word, "cpuset"))
+			set |= CONTROLLER_CPUSET;
+		else if (word > 0 && (word < 5 || memcmp(list, "name=", 5) != 0))
+			set |= CONTROLLER_OTHER;
+		list += word + 1;
+	}
+	return set;
+}
+
+static bool parse_cgroup_line(const char *line, size_t len, struct cgroup_line *out)
+{
+	static const char gone[] = " (deleted)";
+	const size_t gone_len = sizeof gone - 1;
+	const char *end = line + len;
+	const char *first = memchr(line, ':', len);
+	const char *second = first ? memchr(first + 1, ':', (size_t)(end - first - 1)) : NULL;
+	if (!second || first == line || second + 1 == end || second[1] != '/')
+		return false;
+	for (const char *p = line; p < first; p++)
+		if (*p < '0' || *p > '9')
+			return false;
+	out->is_v2 = is_word(line, (size_t)(first - line), "0") && second == first + 1;
+	out->controllers = mounts_controllers(first + 1, (size_t)(second - first - 1));
+	out->path = second + 1;
+	out->path_len = (size_t)(end - out->path);
+	out->deleted = out->path_len > gone_len && memcmp(end - gone_len, gone, gone_len) == 0;
+	if (out->deleted)
+		out->path_len -= gone_len;
+	return true;
+}
+
+bool mounts_next_cgroup_line(const char **text, struct cgroup_line *out)
+{
+	while (**text) {
+		const char *line = *text;
+		size_t len = strcspn(line, "\n");
+		*text = line + len + (line[len] == '\n');
+		if (parse_cgroup_line(line, len, out))
+			return true;
+	}
+	return false;
+}
+
+/* A copy of a field with \040 and the like turned back. */
+static char *unescape(const char *field, size_t len)
+{
+	char *out = malloc(len + 1);
+	char *w = out;
+	for (size_t i = 0; out && i < len; i++) {
+		bool octal = field[i] == '\\' && i + 3 < len && field[i + 1] >= '0' && field[i + 1] <= '3';
+		for (size_t k = 2; octal && k <= 3; k++)
+			octal = field[i + k] >= '0' && field[i + k] <= '7';
+		if (octal) {
+			*w++ = (char)((field[i + 1] - '0') * 64 + (field[i + 2] - '0') * 8 + (field[i + 3] - '0'));
+			i += 3;
+		} else {
+			*w++ = field[i];
+		}
+	}
+	if (out)
+		*w = '\0';
+	return out;
+}
+
+/* One line cut at its single blanks. */
+struct mount_fields {
+	const char *id, *parent, *root, *point, *type, *options;
+	size_t id_len, parent_len, root_len, point_len, type_len, options_len;
+};
+
+static const char *take_field(const char *p, const char *end, const char **field, size_t *len)
+{
+	const char *stop = p;
+	while (stop < end && *stop != ' ')
+		stop++;
+	*field = p;
+	*len = (size_t)(stop - p);
+	return stop < end ? stop + 1 : end;
+}
+
+static bool split_mount_line(const char *line, size_t len, struct mount_fields *m)
+{
+	const char *end = line + len;
+	const char *skipped;
+	size_t skipped_len;
+	const char *p = take_field(line, end, &m->id, &m->id_len);
+	p = take_field(p, end, &m->parent, &m->parent_len);
+	p = take_field(p, end, &skipped, &skipped_len);
+	p = take_field(p, end, &m->root, &m->root_len);
+	p = take_field(p, end, &m->point, &m->point_len);
+	p = take_field(p, end, &skipped, &skipped_len); /* mount options */
+	/* optional fields, up to the separator: a field of its own that is exactly "-" */
+	do {
+		if (p >= end)
+			return false;
+		p = take_field(p, end, &skipped, &skipped_len);
+	} while (!is_word(skipped, skipped_len, "-"));
+	p = take_field(p, end, &m->type, &m->type_len);
+	p = take_field(p, end, &skipped, &skipped_len); /* source: may say anything */
+	take_field(p, end, &m->options, &m->options_len);
+	return m->root_len > 0 && m->root[0] == '/' && m->point_len > 0 && m->point[0] == '/' && m->type_len > 0;
+}
+
+static bool is_at_or_below(const char *path, size_t path_len, const char *top, size_t top_len)
+{
+	if (top_len == 1)
+		return true;
+	return path_len >= top_len && memcmp(path, top, top_len) == 0 && (path_len == top_len || path[top_len] == '/');
+}
+
+static const char *next_mount(const char *text, struct mount_fields *m, bool *valid)
+{
+	size_t len = strcspn(text, "\n");
+	*valid = split_mount_line(text, len, m);
+	return text + len + (text[len] == '\n');
+}
+
+/* Parents can stand behind their children: the root often does. */
+static bool is_parent_chain(const char *mountinfo, const struct mount_fields *child, const struct mount_fields *above)
+{
+	enum { DEPTH_MAX = 64 };
+	struct mount_fields m = *child;
+	for (int depth = 0; depth < DEPTH_MAX; depth++) {
+		struct mount_fields found = {0};
+		bool valid = false;
+		if (m.parent_len == above->id_len && memcmp(m.parent, above->id, m.parent_len) == 0)
+			return true;
+		for (const char *text = mountinfo; *text && !found.id;) {
+			struct mount_fields candidate;
+			text = next_mount(text, &candidate, &valid);
+			if (valid && candidate.id_len == m.parent_len &&
+			    memcmp(candidate.id, m.parent, m.parent_len) == 0)
+				found = candidate;
+		}
+		if (!found.id)
+			return false;
+		m = found;
+	}
+	return false;
+}
+
+/* A later mount at or above the same point hides this one, unless it is what this one is mounted on. */
+static bool is_hidden(const char *mountinfo, const struct mount_fields *m, const char *rest)
+{
+	while (*rest) {
+		struct mount_fields later;
+		bool valid;
+		rest = next_mount(rest, &later, &valid);
+		if (valid && is_at_or_below(m->point, m->point_len, later.point, later.point_len) &&
+		    !is_parent_chain(mountinfo, m, &later))
+			return true;
+	}
+	return false;
+}
+
+static int add_mount(struct cgroup_mounts *all, const struct mount_fields *m)
+{
+	struct cgroup_mount *list = realloc(all->list, (all->n + 1) * sizeof *list);
+	if (!list)
+		return -ENOMEM;
+	all->list = list;
+	struct cgroup_mount *new = &list[all->n];
+	*new = (struct cgroup_mount){
+		.is_v2 = m->type_len == 7,
+		.controllers = mounts_controllers(m->options, m->options_len),
+		.root = unescape(m->root, m->root_len),
+		.point = unescape(m->point, m->point_len),
+	};
+	all->n++;
+	return new->root &&new->point ? 0 : -ENOMEM;
+}
+
+int mounts_parse(const char *mountinfo, struct cgroup_mounts *out, struct fault *f)
+{
+	struct cgroup_mounts all = {0};
+	for (const char *rest = mountinfo; *rest;) {
+		struct mount_fields m;
+		bool valid;
+		rest = next_mount(rest, &m, &valid);
+		if (!valid || (!is_word(m.type, m.type_len, "cgroup") && !is_word(m.type, m.type_len, "cgroup2")))
+			continue;
+		if (!is_hidden(mountinfo, &m, rest) && add_mount(&all, &m) < 0) {
+			mounts_release(&all);
+			return fault_set(f, ENOMEM, "cannot keep the list of mounts");
+		}
+	}
+	*out = all;
+	return 0;
+}
+
+void mounts_release(struct cgroup_mounts *m)
+{
+	for (size_t i = 0; i < m->n; i++) {
+		free(m->list[i].root);
+		free(m->list[i].point);
+	}
+	free(m->list);
+	*m = (struct cgroup_mounts){0};
+}
+
+static bool has_dotdot(const char *path)
+{
+	for (const char *p = path; (p = strstr(p, "/..")); p += 3)
+		if (p[3] == '/' || p[3] == '\0')
+			return true;
+	return false;
+}
+
+const char *mounts_below(const char *root, const char *path)
+{
+	size_t root_len = strcmp(root, "/") == 0 ? 0 : strlen(root);
+	if (strncmp(path, root, root_len) != 0 || (path[root_len] != '/' && path[root_len] != '\0'))
+		return NULL;
+	const char *rest = path + root_len;
+	if (has_dotdot(rest))
+		return NULL;
+	return strcmp(rest, "/") == 0 ? "" : rest;
+}
