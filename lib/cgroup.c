@@ -26,12 +26,17 @@ const char *hierarchy_name(enum hierarchy h)
 static enum cgroup_version version_of(const struct cgroup_mounts *mounts)
 {
 	bool v1 = false;
+	bool v1_named = false;
 	bool v2 = false;
 	for (size_t i = 0; i < mounts->n; i++) {
-		v2 |= mounts->list[i].is_v2;
-		v1 |= mounts->list[i].controllers != 0;
+		const struct cgroup_mount *m = &mounts->list[i];
+		v2 |= m->is_v2;
+		v1 |= m->controllers != 0;
+		v1_named |= !m->is_v2 && m->controllers == 0;
 	}
-	return v1 && v2 ? CGROUP_HYBRID : v2 ? CGROUP_V2 : v1 ? CGROUP_V1 : CGROUP_NO_VERSION;
+	if (v2)
+		return v1 || v1_named ? CGROUP_HYBRID : CGROUP_V2;
+	return v1 ? CGROUP_V1 : CGROUP_NO_VERSION;
 }
 
 /* ---- places ------------------------------------------------------------------------------------------------------ */

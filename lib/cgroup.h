@@ -14,6 +14,8 @@
 #include "mounts.h"
 #include "textfile.h"
 
+/* Only cgroup2 mounts: v2. Only v1 mounts with a resource controller: v1. cgroup2 and any v1 mount, even a mere
+ * name=systemd: hybrid (cpu_controller tells which of them counts). */
 enum cgroup_version { CGROUP_NO_VERSION, CGROUP_V1, CGROUP_V2, CGROUP_HYBRID };
 
 /* "none", "v1", "v2", "hybrid" */

@@ -1,7 +1,5 @@
 #include "jsonl.h"
 
-#include "units.h"
-
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
@@ -65,11 +63,8 @@ static json_value *new_text(const char *text)
 
 static json_value *new_u64(uint64_t number)
 {
-	char text[24];
-	if (number <= INT64_MAX)
-		return json_integer((json_int_t)number);
-	snprintf(text, sizeof text, "%llu", (unsigned long long)number);
-	return json_string(text);
+	/* Jansson's integers are signed; no counter of a kernel gets beyond them */
+	return number <= INT64_MAX ? json_integer((json_int_t)number) : json_real((double)number);
 }
 
 static json_value *new_real(double number)
@@ -245,8 +240,6 @@ bool json_get_i64(const json_value *object, const char *key, int64_t *out)
 bool json_get_u64(const json_value *object, const char *key, uint64_t *out)
 {
 	const json_value *v = json_get(object, key);
-	if (json_is_string(v))
-		return units_parse_u64(json_string_value(v), out, NULL) == 0;
 	if (!json_is_integer(v) || json_integer_value(v) < 0)
 		return false;
 	*out = (uint64_t)json_integer_value(v);

@@ -3,7 +3,7 @@
  * Building: setters return nothing. When memory runs out, or a value is NULL, that is remembered and
  * the next write of a document returns -ENOMEM, so that a half-built object is never printed.
  * Text that is not UTF-8 (cgroup names may be anything) has its wrong bytes replaced by U+FFFD.
- * Numbers: integers are written in full (counters above 2^53 stay exact; above 2^63 - 1 as a string);
+ * Numbers: integers are written in full (counters above 2^53 stay exact up to 2^63 - 1, larger ones become reals);
  * reals with up to 12 significant digits; NaN and infinities become null, since "not there" is not 0.
  */
 #ifndef HEADROOM_JSONL_H
@@ -49,7 +49,7 @@ const json_value *json_get(const json_value *object, const char *key);
 const char *json_get_text(const json_value *object, const char *key);
 bool json_get_real(const json_value *object, const char *key, double *out); /* integers count as well */
 bool json_get_i64(const json_value *object, const char *key, int64_t *out);
-bool json_get_u64(const json_value *object, const char *key, uint64_t *out); /* also the string form */
+bool json_get_u64(const json_value *object, const char *key, uint64_t *out);
 bool json_get_bool(const json_value *object, const char *key, bool *out);
 size_t json_length(const json_value *array); /* 0 when it is no array */
 const json_value *json_at(const json_value *array, size_t i);

@@ -10,19 +10,25 @@ static bool is_word(const char *word, size_t len, const char *expected)
 
 unsigned mounts_controllers(const char *list, size_t len)
 {
+	/* every resource controller there is or was; "rw", "xattr", "name=systemd" are none */
+	static const struct {
+		const char *name;
+		enum controller bit;
+	} known[] = {
+		{"cpu", CONTROLLER_CPU},       {"cpuacct", CONTROLLER_CPUACCT}, {"cpuset", CONTROLLER_CPUSET},
+		{"memory", CONTROLLER_OTHER},  {"blkio", CONTROLLER_OTHER},     {"io", CONTROLLER_OTHER},
+		{"pids", CONTROLLER_OTHER},    {"devices", CONTROLLER_OTHER},   {"freezer", CONTROLLER_OTHER},
+		{"net_cls", CONTROLLER_OTHER}, {"net_prio", CONTROLLER_OTHER},  {"perf_event", CONTROLLER_OTHER},
+		{"hugetlb", CONTROLLER_OTHER}, {"rdma", CONTROLLER_OTHER},      {"misc", CONTROLLER_OTHER},
+	};
 	unsigned set = 0;
 	for (const char *end = list + len; list < end;) {
 		size_t word = 0;
 		while (list + word < end && list[word] != ',')
 			word++;
-		if (is_word(list, word, "cpu"))
-			set |= CONTROLLER_CPU;
-		else if (is_word(list, word, "cpuacct"))
-			set |= CONTROLLER_CPUACCT;
-		else if (is_word(list, word, "cpuset"))
-			set |= CONTROLLER_CPUSET;
-		else if (word > 0 && (word < 5 || memcmp(list, "name=", 5) != 0))
-			set |= CONTROLLER_OTHER;
+		for (size_t i = 0; i < ARRAY_LEN(known); i++)
+			if (is_word(list, word, known[i].name))
+				set |= known[i].bit;
 		list += word + 1;
 	}
 	return set;
@@ -183,7 +189,7 @@ static int add_mount(struct cgroup_mounts *all, const struct mount_fields *m)
 	struct cgroup_mount *new = &list[all->n];
 	*new = (struct cgroup_mount){
 		.is_v2 = m->type_len == 7,
-		.controllers = mounts_controllers(m->options, m->options_len),
+		.controllers = m->type_len == 7 ? 0 : mounts_controllers(m->options, m->options_len),
 		.root = unescape(m->root, m->root_len),
 		.point = unescape(m->point, m->point_len),
 	};

@@ -15,14 +15,14 @@
 #include "kv.h"
 
 enum counter {
-	COUNTER_USAGE,	      /* usage_usec: CPU time */
-	COUNTER_USER,	      /* user_usec */
-	COUNTER_SYSTEM,	      /* system_usec */
+	COUNTER_USAGE,        /* usage_usec: CPU time */
+	COUNTER_USER,         /* user_usec */
+	COUNTER_SYSTEM,       /* system_usec */
 	COUNTER_NR_PERIODS,   /* periods in which something wanted to run */
 	COUNTER_NR_THROTTLED, /* periods at whose end a run queue was throttled */
 	COUNTER_THROTTLED,    /* throttled_usec: summed over CPUs; can grow faster than the clock */
 	COUNTER_NR_BURSTS,    /* periods that used more than the quota (cpu.max.burst) */
-	COUNTER_BURST,	      /* burst_usec */
+	COUNTER_BURST,        /* burst_usec */
 	COUNTERS
 };
 
@@ -43,7 +43,7 @@ enum psi_resource { PSI_CPU, PSI_IO, PSI_MEMORY, PSI_RESOURCES };
 
 enum psi_status {
 	PSI_ABSENT,   /* no such file: v1, psi=0 on 6.1 and later, switched off for this cgroup, no v2 mount */
-	PSI_OK,	      /* read */
+	PSI_OK,       /* read */
 	PSI_DISABLED, /* the file is there, reading it fails with EOPNOTSUPP, or is empty */
 	PSI_DENIED,   /* may not be read */
 	PSI_BROKEN,   /* could not be understood */
@@ -63,14 +63,14 @@ enum { SNAPSHOT_LEVELS_MAX = 32 };
 
 struct level_figures {
 	enum quota_state state;
-	struct cpu_quota quota;	  /* QUOTA_READ */
+	struct cpu_quota quota;   /* QUOTA_READ */
 	struct counters counters; /* levels[0]: all of them; ancestors: nr_* and throttled, where they have a quota */
 };
 
 struct snapshot {
-	int64_t mono_ns;	 /* when it was taken */
-	uint64_t identity;	 /* inode of the cgroup's folder: a new one means a new cgroup of the same name */
-	size_t n_levels;	 /* 1 or more */
+	int64_t mono_ns;   /* when it was taken */
+	uint64_t identity; /* inode of the cgroup's folder: a new one means a new cgroup of the same name */
+	size_t n_levels;   /* 1 or more */
 	struct level_figures levels[SNAPSHOT_LEVELS_MAX]; /* 0 = the target, n_levels - 1 = the top that is visible */
 	bool have_local_throttled;
 	uint64_t local_throttled_usec; /* cpu.stat.local: including being throttled by an ancestor */
@@ -78,10 +78,11 @@ struct snapshot {
 	struct psi psi[PSI_RESOURCES];
 };
 
-/* ---- the reader ---------------------------------------------------------------------------------------------------- */
+/* ---- the reader ----------------------------------------------------------------------------------------------------
+ */
 
 struct level_files {
-	char *name; /* owned; as cgroup_place.name */
+	char *name;                          /* owned; as cgroup_place.name */
 	struct textfile quota, period, stat; /* v2: quota = cpu.max, no period */
 };
 
@@ -112,7 +113,8 @@ int reader_take(const struct reader *r, enum snapshot_what what, struct snapshot
 
 void reader_close(struct reader *r);
 
-/* ---- judging the quotas of one snapshot (pure) ----------------------------------------------------------------------- */
+/* ---- judging the quotas of one snapshot (pure)
+ * ----------------------------------------------------------------------- */
 
 enum limit_status { LIMIT_UNKNOWN, LIMIT_NONE, LIMIT_SET };
 

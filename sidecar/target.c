@@ -1,0 +1,63 @@
+#include "target.h"
+
+#include "units.h"
+
+#include <errno.h>
+
+int target_check_query(const struct target_query *q, struct fault *f)
+{
+	uint64_t pid;
+	int ways = (q->pid != NULL) + (q->cgroup != NULL) + (q->host_cgroup != NULL);
+	if (ways > 1)
+		return fault_set(f, -EINVAL,
+				 "--pid, --cgroup and --host-cgroup are three ways to one target: give one of them");
+	if ((q->pod_uid || q->container_id) && !q->host_cgroup)
+		return fault_set(
+			f, -EINVAL,
+			"--pod-uid and --container-id need --host-cgroup, the mount of the host's cgroup tree");
+	if (q->host_cgroup && !q->pod_uid && !q->container_id)
+		return fault_set(f, -EINVAL, "--host-cgroup needs --pod-uid or --container-id");
+	if (q->pid && (units_parse_u64(q->pid, &pid, f) < 0 || pid < 1 || pid > INT32_MAX))
+		return fault_set(f, -EINVAL, "--pid '%s' is no process id", q->pid);
+	return 0;
+}
+
+static int resolve_host(struct target *out, const struct tree *t, const struct target_query *q, struct fault *f)
+{
+	out->is_host_view = true;
+	int rc = hostview_open(&out->host, t, q->host_cgroup, f);
+	out->cgroup.version = out->host.version;
+	if (rc == 0)
+		rc = hostview_find(&out->pod, &out->host, t, q->pod_uid, q->container_id, f);
+	if (rc < 0)
+		return rc;
+	const char *below = out->pod.below;
+	const struct host_container *one = host_pod_container(&out->pod, q->container_id);
+	if (q->container_id && !one)
+		return fault_set(f, -ENOENT, "pod %s has no container %s (any more)", q->pod_uid, q->container_id);
+	/* without a pod level the pod's only container stands for it */
+	if (!one && !below && out->pod.n == 1)
+		one = &out->pod.containers[0];
+	if (!one && !below)
+		return fault_set(f, -ENOENT, "pod %s has %zu containers but no cgroup of its own: give --container-id",
+				 q->pod_uid, out->pod.n);
+	return hostview_target(&out->cgroup, &out->host, t, one ? one->below : below, f);
+}
+
+int target_resolve(struct target *out, const struct tree *t, const struct target_query *q, struct fault *f)
+{
+	*out = (struct target){.cgroup = CGROUP_TARGET_NONE};
+	if (q->host_cgroup)
+		return resolve_host(out, t, q, f);
+	if (q->cgroup)
+		return cgroup_resolve_path(&out->cgroup, t, q->cgroup, f);
+	out->proc_name = q->pid ? q->pid : "self";
+	return cgroup_resolve_process(&out->cgroup, t, out->proc_name, f);
+}
+
+void target_release(struct target *t)
+{
+	cgroup_target_release(&t->cgroup);
+	host_pod_release(&t->pod);
+	hostview_close(&t->host);
+}
