@@ -1,0 +1,49 @@
+/* calibrate.h - how many rounds of SHA-256 take how much CPU time on this machine.
+ *
+ * Measured is the thread's own CPU time, so that other processes which take the CPU away do not count. What
+ * remains as noise is what slows the CPU itself down: the other hardware thread of the core, the host's
+ * other guests, the clock frequency. All of it makes rounds slower, never faster, and it comes and goes. So
+ * samples are taken in windows over a second or more, a window counts with its 10th percentile, and the
+ * windows that are fastest, and agree with each other, are the answer: the median of all of them.
+ *
+ * Refused when no such agreement is reached, and when a CPU quota stopped the process meanwhile: then
+ * the same work costs more CPU time (caches are cold after each stop).
+ */
+#ifndef HEADROOM_PROBE_CALIBRATE_H
+#define HEADROOM_PROBE_CALIBRATE_H
+
+#include "fault.h"
+
+enum {
+	CALIBRATE_ROUNDS = 1000,    /* of one sample: 0.1 to 1 ms */
+	CALIBRATE_SAMPLES = 200,    /* of one window */
+	CALIBRATE_WINDOWS_MIN = 10, /* with the pauses between them: 1 s */
+	CALIBRATE_WINDOWS_MAX = 50,
+	CALIBRATE_WINDOWS_AGREE = 4, /* that many must be as fast as the fastest */
+};
+
+/* Windows agree when they differ by at most this. */
+#define CALIBRATE_TOLERANCE 0.01
+
+struct calibration {
+	double ns_per_round;
+	uint64_t rounds; /* that take cpu_ms */
+	double cpu_ms;
+	int64_t median_ns; /* a unit of `rounds`, measured afterwards: CPU time, median of `samples` */
+	double spread;     /* its p90 / p10 */
+	uint64_t samples;
+	uint64_t windows; /* that were needed */
+};
+
+/* Judges the windows so far; lows_ns = the 10th percentile of each, in ns per CALIBRATE_ROUNDS rounds. 0 with
+ * *ns_per_round set, -EAGAIN = more windows are needed, -EDOM = refused, with a sentence. Pure. */
+int calibrate_judge(const int64_t lows_ns[], size_t n, double *ns_per_round, struct fault *f) MUST_CHECK;
+
+/* Calibrates: 1.5 s, up to 8 s on a busy machine. 0, -EDOM when refused (with a sentence that says what to
+ * do), or another negative errno. cpu_ms > 0. */
+int calibrate(double cpu_ms, struct calibration *out, struct fault *f) MUST_CHECK;
+
+/* One JSON line on `out`. 0 or a negative errno. */
+int calibrate_write(const struct calibration *c, FILE *out) MUST_CHECK;
+
+#endif
