@@ -1,0 +1,142 @@
+#include "demand.h"
+
+#include <math.h>
+
+const double demand_bounds_cores[DEMAND_BUCKETS] = {0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32, 64};
+
+/* Slices of 5 ms and up to 1 ms kept by each CPU: a budget counts as gone a little before its last microsecond. */
+static const double exhausted_part = 0.97;
+
+void demand_init(struct demand *d)
+{
+	*d = (struct demand){
+		.period_ns = CPU_PERIOD_DEFAULT_USEC * NSEC_PER_USEC,
+		.quota_usec = QUOTA_NONE,
+	};
+}
+
+static int64_t modulo(int64_t a, int64_t m)
+{
+	int64_t r = a % m;
+	return r < 0 ? r + m : r;
+}
+
+/* The tick was somewhere in (from, to]: what all such intervals have in common, modulo the period, is the phase. */
+static void learn_phase(struct demand *d, int64_t from_ns, int64_t to_ns)
+{
+	int64_t width = to_ns - from_ns;
+	int64_t low = modulo(from_ns, d->period_ns);
+	if (width >= d->period_ns)
+		return;
+	if (d->have_phase) {
+		int64_t old_low = d->phase_ns - d->phase_width_ns / 2;
+		/* bring the new interval next to the old one, on the circle */
+		int64_t shift = modulo(low - old_low + d->period_ns / 2, d->period_ns) - d->period_ns / 2;
+		int64_t common_low = shift > 0 ? old_low + shift : old_low;
+		int64_t old_high = old_low + d->phase_width_ns;
+		int64_t new_high = old_low + shift + width;
+		int64_t common_high = new_high < old_high ? new_high : old_high;
+		if (common_high > common_low) {
+			low = common_low;
+			width = common_high - common_low;
+		}
+		/* nothing in common: the timer has a new grid, so the new interval stands alone */
+	}
+	d->have_phase = true;
+	d->phase_width_ns = width;
+	d->phase_ns = modulo(low + width / 2, d->period_ns);
+}
+
+static int64_t next_boundary(const struct demand *d, int64_t after_ns)
+{
+	int64_t phase = d->have_phase ? d->phase_ns : 0;
+	return after_ns + d->period_ns - modulo(after_ns - phase, d->period_ns);
+}
+
+static void close_period(struct demand *d)
+{
+	double cores = d->period_usec_used * 1e3 / (double)d->period_ns;
+	size_t i = 0;
+	while (i < DEMAND_BUCKETS && cores > demand_bounds_cores[i])
+		i++;
+	d->buckets[i]++;
+	d->periods++;
+	d->sum_cores += cores;
+	d->period_usec_used = 0;
+	d->period_exhausted = false;
+}
+
+static void note_exhaustion(struct demand *d, int64_t at_ns)
+{
+	if (d->quota_usec == QUOTA_NONE || d->period_exhausted ||
+	    d->period_usec_used < (double)d->quota_usec * exhausted_part)
+		return;
+	d->period_exhausted = true;
+	d->exhausted++;
+	int64_t into = at_ns - (d->boundary_ns - d->period_ns);
+	d->exhausted_at_ns_sum += into < 0 ? 0 : into > d->period_ns ? d->period_ns : into;
+}
+
+static void restart_at(struct demand *d, int64_t mono_ns, uint64_t usage_usec, uint64_t nr_periods)
+{
+	d->started = true;
+	d->last_ns = mono_ns;
+	d->last_usage_usec = usage_usec;
+	d->last_nr_periods = nr_periods;
+	d->boundary_ns = next_boundary(d, mono_ns);
+	d->period_usec_used = 0;
+	d->period_exhausted = false;
+}
+
+static void adopt_quota(struct demand *d, const struct cpu_quota *quota)
+{
+	int64_t period_ns = quota->quota_usec == QUOTA_NONE ? CPU_PERIOD_DEFAULT_USEC * NSEC_PER_USEC
+							    : (int64_t)quota->period_usec * NSEC_PER_USEC;
+	if (period_ns != d->period_ns) {
+		d->have_phase = false;
+		d->started = false;
+	}
+	d->period_ns = period_ns;
+	d->quota_usec = quota->quota_usec;
+}
+
+/* After a pause (suspend, a stopped observer) of more than this many periods their demand is not known. */
+enum { GAP_PERIODS = 3 };
+
+void demand_take(struct demand *d, int64_t mono_ns, uint64_t usage_usec, const struct cpu_quota *quota,
+		 uint64_t nr_periods)
+{
+	adopt_quota(d, quota);
+	if (!d->started || usage_usec < d->last_usage_usec || mono_ns - d->last_ns > GAP_PERIODS * d->period_ns) {
+		restart_at(d, mono_ns, usage_usec, nr_periods);
+		return;
+	}
+	if (mono_ns <= d->last_ns)
+		return;
+	if (d->quota_usec != QUOTA_NONE && nr_periods == d->last_nr_periods + 1)
+		learn_phase(d, d->last_ns, mono_ns);
+	double rate = (double)(usage_usec - d->last_usage_usec) / (double)(mono_ns - d->last_ns);
+	int64_t at = d->last_ns;
+	while (d->boundary_ns <= mono_ns) {
+		d->period_usec_used += rate * (double)(d->boundary_ns - at);
+		note_exhaustion(d, d->boundary_ns);
+		close_period(d);
+		at = d->boundary_ns;
+		d->boundary_ns = next_boundary(d, at);
+	}
+	d->period_usec_used += rate * (double)(mono_ns - at);
+	note_exhaustion(d, mono_ns);
+	d->last_ns = mono_ns;
+	d->last_usage_usec = usage_usec;
+	d->last_nr_periods = nr_periods;
+}
+
+double demand_mean_cores(const struct demand *d)
+{
+	return d->periods ? d->sum_cores / (double)d->periods : NAN;
+}
+
+double demand_exhausted_at_ms(const struct demand *d)
+{
+	return d->exhausted ? (double)d->exhausted_at_ns_sum / 1e6 / (double)d->exhausted : NAN;
+}
