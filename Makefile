@@ -1,8 +1,16 @@
-# headroom: `make` builds, `make test`, `make demo`; CONTRIBUTING.md tells the rest.
+# headroom
 #
-#   make CC=clang          another compiler          make SAN=1   ASan + UBSan, into build/san
-#   make CFLAGS=-O3        flags are respected       make STATIC=1  static binaries, into build/static
-#   make install PREFIX=/usr/local DESTDIR=
+#   make                      all programs, into build/
+#   make test                 every test; `make check-fast` only those that need no quota and no virtual machine
+#   make demo                 the main experiment, short form
+#   make lint                 formatting, static analysis, shell scripts, who may include whom
+#   make coverage             which lines of lib/ the unit tests run
+#   make install PREFIX=/usr/local DESTDIR=      (and uninstall)
+#   make deps                 installs every Debian package that any of these needs (each installs its own part itself)
+#
+#   make CC=clang             another compiler       make SAN=1      ASan + UBSan, into build/san
+#   make CFLAGS=-O3           flags are respected    make static     static binaries, into build/static
+#   make V=1                  whole commands         make B=DIR      another folder than build/
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
@@ -12,18 +20,23 @@ PREFIX ?= /usr/local
 INSTALL ?= install
 PKG_CONFIG ?= pkg-config
 
-# `make V=1` shows whole commands
 Q := $(if $(V),,@)
 say = @$(if $(V),:,printf '  %-4s %s\n' $(1) $(2))
 
 # --- variants -------------------------------------------------------------------------------------------------
 B := build
+PURPOSE := build
 ifdef SAN
 B := build/san
 VARIANT_FLAGS := -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined
 endif
+ifdef COVERAGE
+B := build/coverage
+VARIANT_FLAGS := --coverage -O0
+endif
 ifdef STATIC
 B := build/static
+PURPOSE := static
 STATIC_PREFIX := $(CURDIR)/build/static-deps
 export PKG_CONFIG_PATH := $(STATIC_PREFIX)/lib/pkgconfig:$(PKG_CONFIG_PATH)
 PKG_STATIC := --static
@@ -32,22 +45,58 @@ VARIANT_LDFLAGS := -static -Wl,--gc-sections
 endif
 
 # --- flags ----------------------------------------------------------------------------------------------------
-VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+# Only in a checkout of its own: an unpacked archive inside of somebody else's checkout is none.
+VERSION := $(or $(shell test -e .git && git describe --tags --always --dirty 2>/dev/null),unknown)
 CFLAGS ?= -O2 -g
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla
 HARDENING := -fstack-protector-strong -fPIE
-ALL_CPPFLAGS := -D_GNU_SOURCE -Ilib $(CPPFLAGS)
+ALL_CPPFLAGS = -D_GNU_SOURCE -Ilib $(PACKAGE_CFLAGS) $(CPPFLAGS)
 ALL_CFLAGS = -std=gnu11 $(WARNINGS) $(HARDENING) -ffile-prefix-map=$(CURDIR)=. $(VARIANT_FLAGS) $(CFLAGS)
 ALL_LDFLAGS = $(if $(STATIC),,-pie -Wl,-z,relro,-z,now) $(VARIANT_LDFLAGS) $(VARIANT_FLAGS) $(LDFLAGS)
 
+# --- libraries --------------------------------------------------------------------------------------------------
+FOLDERS := lib sidecar probe-app load lab
+PACKAGES_lib := jansson
+PACKAGES_sidecar := libmicrohttpd jansson
+PACKAGES_probe-app := libmicrohttpd libcrypto jansson
+PACKAGES_load := libcurl jansson
+PACKAGES_lab := libcurl jansson
+
+# What pkg-config says is kept in a makefile of its own. It is made before anything else, whenever packages came or went:
+# that installs what is missing, then make reads itself again. Goals that compile nothing do not need it.
+NO_PACKAGES := clean distclean coverage deps lint help uninstall static
+ifneq ($(filter-out $(NO_PACKAGES),$(or $(MAKECMDGOALS),all)),)
+ifeq ($(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),)
+include $(B)/packages.mk
+else
+-include $(wildcard $(B)/packages.mk)
+endif
+endif
+
+DPKG_STATUS := $(wildcard /var/lib/dpkg/status)
+$(B)/packages.mk: Makefile scripts/deps.sh $(if $(STATIC),scripts/static-deps.sh) $(DPKG_STATUS)
+	@CC='$(CC)' PKG_CONFIG='$(PKG_CONFIG)' scripts/deps.sh $(PURPOSE)
+	$(if $(STATIC),@CC='$(CC)' scripts/static-deps.sh '$(STATIC_PREFIX)')
+	@mkdir -p $(@D)
+	@set -e; { \
+	  flags=$$($(PKG_CONFIG) --cflags $(sort $(foreach f,$(FOLDERS),$(PACKAGES_$(f))))); echo "PACKAGE_CFLAGS := $$flags"; \
+	  $(foreach f,$(FOLDERS),libs=$$($(PKG_CONFIG) --libs $(PKG_STATIC) $(PACKAGES_$(f))); echo "LIBS_$(f) := $$libs";) \
+	} > $@
+
+# The same for what the unit tests are linked with.
+$(B)/packages-test: scripts/deps.sh $(DPKG_STATUS)
+	$(if $(STATIC),,@scripts/deps.sh test)
+	@mkdir -p $(@D)
+	@touch $@
+
 # --- what is built from what ------------------------------------------------------------------------------------
 # Every folder is an archive of all its files but main.c; a program is its main.c, its archive and lib.
-FOLDERS := lib sidecar probe-app load lab
 archive = $(B)/$(1).a
 sources = $(wildcard $(1)/*.c)
 objects = $(patsubst %.c,$(B)/%.o,$(filter-out %/main.c,$(call sources,$(1))))
 
-PROGRAMS := $(B)/headroom $(B)/headroom-sidecar $(B)/headroom-probe $(B)/headroom-load
+NAMES := headroom headroom-sidecar headroom-probe headroom-load
+PROGRAMS := $(NAMES:%=$(B)/%)
 $(B)/headroom: FOLDER := lab
 $(B)/headroom-sidecar: FOLDER := sidecar
 $(B)/headroom-probe: FOLDER := probe-app
@@ -57,24 +106,20 @@ $(B)/headroom-sidecar: $(B)/sidecar/main.o $(call archive,sidecar)
 $(B)/headroom-probe: $(B)/probe-app/main.o $(call archive,probe-app)
 $(B)/headroom-load: $(B)/load/main.o $(call archive,load)
 
-libs = $(shell $(PKG_CONFIG) --libs $(PKG_STATIC) $(PACKAGES_$(1)))
-PACKAGES_lib := jansson
-PACKAGES_sidecar := libmicrohttpd jansson
-PACKAGES_probe-app := libmicrohttpd libcrypto jansson
-PACKAGES_load := libcurl jansson
-PACKAGES_lab := libcurl jansson
-PACKAGE_CFLAGS := $(shell $(PKG_CONFIG) --cflags jansson libcurl libmicrohttpd libcrypto 2>/dev/null)
-
 UNIT_SOURCES := $(wildcard tests/unit/*/test_*.c)
 UNITS := $(patsubst %.c,$(B)/%,$(UNIT_SOURCES))
 
-.PHONY: all units static
+.PHONY: all units static help
 all: $(PROGRAMS)
 units: $(UNITS)
+static:
+	@$(MAKE) STATIC=1 all
+help:
+	@sed -n '/^#/!q;s/^# \{0,1\}//p' Makefile
 
 $(PROGRAMS): $(call archive,lib) $(B)/flags
 	$(call say,LD,$@)
-	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(call archive,$(FOLDER)) $(call archive,lib) $(call libs,$(FOLDER)) -lm -pthread
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(call archive,$(FOLDER)) $(call archive,lib) $(LIBS_$(FOLDER)) -lm -pthread
 
 define FOLDER_RULES
 $$(call archive,$(1)): $$(call objects,$(1))
@@ -86,25 +131,68 @@ $(foreach f,$(FOLDERS),$(eval $(call FOLDER_RULES,$(f))))
 $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$(Q)$(CC) $(ALL_CPPFLAGS) $(PACKAGE_CFLAGS) $(ALL_CFLAGS) $(if $(filter lib/opts.c,$<),-DHEADROOM_VERSION='"$(VERSION)"') -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(if $(filter lib/opts.c,$<),-DHEADROOM_VERSION='"$(VERSION)"') -MMD -MP -c -o $@ $<
 
 # tests/unit/<folder>/test_x.c is linked with that folder's archive
-$(B)/tests/unit/%: tests/unit/%.c $(foreach f,$(FOLDERS),$(call archive,$(f))) $(B)/flags
-	@mkdir -p $(@D)
-	$(call say,TEST,$<)
-	$(Q)$(CC) $(ALL_CPPFLAGS) $(PACKAGE_CFLAGS) -I. $(ALL_CFLAGS) -Wno-missing-prototypes -MMD -MP $(ALL_LDFLAGS) -o $@ $< \
-	  $(if $(filter-out lib,$(firstword $(subst /, ,$*))),$(call archive,$(firstword $(subst /, ,$*)))) $(call archive,lib) \
-	  $(call libs,$(firstword $(subst /, ,$*))) -lcmocka -lm -pthread
+define UNIT_RULES
+$(B)/tests/unit/$(1)/%: tests/unit/$(1)/%.c $(call archive,$(1)) $(call archive,lib) $(B)/flags | $(B)/packages-test
+	@mkdir -p $$(@D)
+	$$(call say,TEST,$$<)
+	$$(Q)$$(CC) $$(ALL_CPPFLAGS) -I. $$(ALL_CFLAGS) -Wno-missing-prototypes -MMD -MP $$(ALL_LDFLAGS) -o $$@ $$< \
+	  $(call archive,$(1)) $(call archive,lib) $(if $(STATIC),-L$(STATIC_PREFIX)/lib) -lcmocka $(LIBS_$(1)) -lm -pthread
+endef
+$(foreach f,$(FOLDERS),$(eval $(call UNIT_RULES,$(f))))
 
-# Changes whenever the compiler, a flag or the version does: then everything that depends on it is made anew.
-FLAGS_TEXT := $(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS)
+# Changes whenever the compiler, a flag, a library or the version does: then everything that depends on it is made anew.
+FLAGS_TEXT = $(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(foreach f,$(FOLDERS),$(LIBS_$(f)))
+keep_text = @mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(1))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(1))' > $@
 $(B)/flags: FORCE
-	@mkdir -p $(@D)
-	@printf '%s\n' '$(subst ','\'',$(FLAGS_TEXT))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(FLAGS_TEXT))' > $@
+	$(call keep_text,$(FLAGS_TEXT))
 $(B)/version: FORCE
-	@mkdir -p $(@D)
-	@printf '%s\n' '$(VERSION)' | cmp -s - $@ || printf '%s\n' '$(VERSION)' > $@
+	$(call keep_text,$(VERSION))
 $(B)/lib/opts.o: $(B)/version
 .PHONY: FORCE
 
--include $(shell find $(B) -name '*.d' 2>/dev/null)
+-include $(shell find $(B)/tests/unit $(FOLDERS:%=$(B)/%) -name '*.d' 2>/dev/null)
+
+# --- tests ------------------------------------------------------------------------------------------------------
+# TESTS='unit/lib/test_kv cli/sidecar-once' runs only those.
+.PHONY: test check-fast demo lint coverage
+check-fast: all units
+	@scripts/deps.sh test
+	@tests/run --build $(B) $(or $(TESTS),unit cli)
+test: all units
+	@scripts/deps.sh test vm
+	@$(MAKE) STATIC=1 all units
+	@tests/run --build $(B) $(or $(TESTS),unit cli live vm)
+demo: all
+	@$(B)/headroom demo
+lint:
+	@scripts/deps.sh lint build
+	@scripts/lint.sh
+coverage:
+	@$(MAKE) COVERAGE=1 all units
+	@scripts/coverage.sh build/coverage lib
+
+# --- packages, installation -------------------------------------------------------------------------------------
+.PHONY: deps install uninstall clean
+deps:
+	@scripts/deps.sh all
+
+DOCS := $(wildcard README.md CHANGELOG.md LICENSE)
+BIN_DIR = $(DESTDIR)$(PREFIX)/bin
+DOC_DIR = $(DESTDIR)$(PREFIX)/share/doc/headroom
+install: all
+	$(INSTALL) -d '$(BIN_DIR)' '$(DOC_DIR)'
+	$(INSTALL) -m 755 $(PROGRAMS) '$(BIN_DIR)'
+	$(if $(DOCS),$(INSTALL) -m 644 $(DOCS) '$(DOC_DIR)')
+uninstall:
+	rm -f $(NAMES:%='$(BIN_DIR)'/%)
+	rm -rf '$(DOC_DIR)'
+
+# The source packages that static builds fetched stay (build/cache): `make distclean` removes them as well.
+.PHONY: distclean
+clean:
+	rm -rf $(filter-out build/cache build/static-deps build/vm,$(wildcard build/*))
+distclean:
+	rm -rf build
