@@ -107,9 +107,13 @@ int histogram_add(struct histogram *into, const struct histogram *from)
 
 int64_t histogram_percentile(const struct histogram *h, uint32_t ppm)
 {
-	uint64_t rank = stats_rank(h->total, ppm);
+	return histogram_at_rank(h, stats_rank(h->total, ppm));
+}
+
+int64_t histogram_at_rank(const struct histogram *h, uint64_t rank)
+{
 	uint64_t seen = 0;
-	if (rank == 0)
+	if (rank == 0 || h->total == 0)
 		return 0;
 	/* the last bucket holds the clipped values, whose upper end only `max` knows */
 	for (size_t i = 0; i + 1 < h->buckets; i++) {

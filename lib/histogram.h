@@ -46,6 +46,9 @@ int histogram_add(struct histogram *into, const struct histogram *from) MUST_CHE
 /* The highest value of the bucket in which the nearest rank lies (stats.h), but not above max. 0 when empty. */
 int64_t histogram_percentile(const struct histogram *h, uint32_t ppm);
 
+/* The same for a rank from 1 to total (above: max). */
+int64_t histogram_at_rank(const struct histogram *h, uint64_t rank);
+
 /* How many values lie in the bucket of `value` or below it. */
 uint64_t histogram_count_to(const struct histogram *h, int64_t value);
 

@@ -1,0 +1,60 @@
+#include "answer.h"
+
+#include <string.h>
+
+static const char *const error_names[ANSWER_ERRORS] = {
+	[ANSWER_WHOLE] = "",
+	[ANSWER_REFUSED] = "refused",
+	[ANSWER_UNREACHABLE] = "unreachable",
+	[ANSWER_DNS] = "dns",
+	[ANSWER_TIMEOUT] = "timeout",
+	[ANSWER_CUT_SHORT] = "cut_short",
+	[ANSWER_CLOSED] = "closed",
+	[ANSWER_RESET] = "reset",
+	[ANSWER_CERTIFICATE] = "certificate",
+	[ANSWER_TLS] = "tls",
+	[ANSWER_NOT_HTTP] = "not_http",
+	[ANSWER_NOT_SENT] = "not_sent",
+	[ANSWER_INTERRUPTED] = "interrupted",
+	[ANSWER_OTHER] = "other",
+};
+
+static const struct {
+	const char *header, *column;
+} fields[ANSWER_FIELDS] = {
+	[ANSWER_QUEUE] = {"Headroom-Queue-Ns", "server_queue_ns"},
+	[ANSWER_CPU] = {"Headroom-Cpu-Ns", "server_cpu_ns"},
+	[ANSWER_RUNQUEUE_WAIT] = {"Headroom-Runqueue-Wait-Ns", "server_runqueue_wait_ns"},
+	[ANSWER_WAIT] = {"Headroom-Wait-Ns", "server_wait_ns"},
+	[ANSWER_ARRIVED] = {"Headroom-Arrived-Ns", "server_arrived_ns"},
+	[ANSWER_STARTED] = {"Headroom-Started-Ns", "server_started_ns"},
+	[ANSWER_ENDED] = {"Headroom-Ended-Ns", "server_ended_ns"},
+	[ANSWER_DISK] = {"Headroom-Disk-Ns", "server_disk_ns"},
+	[ANSWER_POOL_WAIT] = {"Headroom-Pool-Wait-Ns", "server_pool_wait_ns"},
+};
+
+const char *answer_error_name(enum answer_error error)
+{
+	return error_names[error];
+}
+
+enum answer_error answer_error_by_name(const char *name)
+{
+	int i = ANSWER_WHOLE + 1;
+	while (i < ANSWER_ERRORS && strcmp(error_names[i], name) != 0)
+		i++;
+	return (enum answer_error)i;
+}
+
+enum answer_field answer_field_by_header(const char *name, size_t len)
+{
+	int i = 0;
+	while (i < ANSWER_FIELDS && (strlen(fields[i].header) != len || strncasecmp(fields[i].header, name, len) != 0))
+		i++;
+	return (enum answer_field)i;
+}
+
+const char *answer_field_column(enum answer_field field)
+{
+	return fields[field].column;
+}
