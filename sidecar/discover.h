@@ -19,14 +19,12 @@
 #ifndef HEADROOM_SIDECAR_DISCOVER_H
 #define HEADROOM_SIDECAR_DISCOVER_H
 
-#include "hostview.h"
-#include "textfile.h"
+#include "cgroup.h"
+#include "discover_text.h"
 
 enum {
-	NEIGHBOURS_MAX = 64,      /* containers that are kept */
-	NEIGHBOUR_PIDS_MAX = 4,   /* processes through which a container's cgroup is tried */
-	NEIGHBOUR_NAME_SIZE = 64, /* a container name is a DNS label: 63 characters */
-	POD_UID_SIZE = 64,
+	NEIGHBOURS_MAX = 64,    /* containers that are kept */
+	NEIGHBOUR_PIDS_MAX = 4, /* processes through which a container's cgroup is tried */
 };
 
 struct neighbour {
@@ -59,7 +57,7 @@ struct discovery_state; /* tables and buffers, in discover.c */
 
 /* To be read, not written, by others. About 14 kB. */
 struct discovery {
-	struct neighbour list[NEIGHBOURS_MAX]; /* list[0..n) are the neighbours; what lies behind is internal */
+	struct neighbour list[NEIGHBOURS_MAX]; /* list[0..n) are the neighbours that are wanted */
 	size_t n;
 	enum discovery_way way;
 	bool truncated;                     /* more containers or processes than are kept: use --container */
@@ -87,21 +85,13 @@ int64_t discovery_pause_ns(const struct discovery *d);
 /* The processes of container `id` that the last scan saw, up to `max` (256 are kept for a container). */
 size_t discovery_pids(const struct discovery *d, const char *id, int32_t *pids, size_t max);
 
+/* Whether a target that was resolved through one of its pids is the neighbour's: between scan and resolving, the pid
+ * may have been given to a process of another container. */
+bool neighbour_owns(const struct neighbour *n, const struct cgroup_target *target);
+
 /* The neighbour of that id, or NULL when it is gone. */
 const struct neighbour *discovery_find(const struct discovery *d, const char *id);
 
 void discovery_close(struct discovery *d);
-
-/* ---- pure ----------------------------------------------------------------------------------------------------------
- */
-
-/* The container that a process is in, by the texts of our own and its /proc/PID/cgroup. A relative path ("/../x") is of
- * a neighbour; an absolute one is compared with ours component by component. False: it is in ours, or in none.
- * *relative is set to true when a path begins with "/..", else left alone. */
-bool discovery_container_of(const char *own_text, const char *text, char id[CONTAINER_ID_LEN + 1], bool *relative);
-
-/* One line of mountinfo: fills pod_uid and name when it is a mount the kubelet made for the container. Returns whether
- * it holds the name as well. What is known already is kept. */
-bool discovery_read_mount(const char *line, size_t len, char pod_uid[POD_UID_SIZE], char name[NEIGHBOUR_NAME_SIZE]);
 
 #endif
