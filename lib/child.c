@@ -11,8 +11,6 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-extern char **environ;
-
 /* What the child writes into the pipe when it fails before exec. */
 struct start_error {
 	int err;
