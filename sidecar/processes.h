@@ -47,11 +47,11 @@ struct thread_file {
 /* About 12 kB; one for each container. */
 struct processes {
 	int proc_fd;  /* -1 = closed */
-	int32_t self; /* our own pid, which never counts */
+	int32_t self; /* our own pid in that /proc, which never counts; 0 = not in it */
 	unsigned max; /* descriptors it may keep */
 	unsigned n;   /* threads[0..n) are open */
 	struct thread_file threads[PROCESSES_THREADS_MAX];
-	unsigned n_threads, n_processes;
+	unsigned n_threads, n_processes, visited;
 	bool partial;
 	uint64_t run_ns, wait_ns;
 };
@@ -67,8 +67,8 @@ int processes_open(struct processes *p, const struct tree *t, unsigned max_threa
 void processes_refresh(struct processes *p, const int32_t *pids, size_t n, unsigned n_processes);
 
 /* The same with the pids in cgroup.procs of the target's folder (cpu controller) and the folders below it. Pids outside
- * of our PID namespace show as 0 there and are passed over; we ourselves do not count. 0, -ENODEV when the cgroup is
- * gone, or another errno when the folder cannot be read. */
+ * of our PID namespace show as 0 there and are passed over; we ourselves do not count. 0, or a negative errno with a
+ * sentence: -ENOENT or -ENODEV the cgroup is gone; after any failure the list is empty. */
 int processes_refresh_cgroup(struct processes *p, const struct cgroup_target *target, struct fault *f);
 
 /* Reads every kept descriptor and adds the differences. */
