@@ -73,7 +73,8 @@ int kv_read_keys(const char *text, const char *const keys[], size_t n, uint64_t 
 			return fault_set(f, -EINVAL, "key %s stands there twice", keys[i]);
 		const char *p = skip_blanks(line + strlen(keys[i]));
 		int rc = take_u64(&p, &found[i]);
-		if (rc < 0 || *skip_blanks(p) > '\n')
+		p = skip_blanks(p);
+		if (rc < 0 || (*p && *p != '\n'))
 			return bad_number(f, rc < 0 ? rc : -EINVAL, keys[i], line);
 		mask |= 1U << i;
 	}
@@ -104,6 +105,13 @@ static int check_quota(const struct cpu_quota *q, struct fault *f)
 	return 0;
 }
 
+/* The number that stands for "no limit" here is out of range when it comes as digits. */
+static int take_quota(const char **text, uint64_t *out)
+{
+	int rc = take_u64(text, out);
+	return rc == 0 && *out == QUOTA_NONE ? -ERANGE : rc;
+}
+
 int kv_read_cpu_max(const char *text, struct cpu_quota *out, struct fault *f)
 {
 	struct cpu_quota q = {.quota_usec = QUOTA_NONE, .period_usec = CPU_PERIOD_DEFAULT_USEC};
@@ -114,7 +122,7 @@ int kv_read_cpu_max(const char *text, struct cpu_quota *out, struct fault *f)
 	if (strncmp(p, "max", 3) == 0 && ends_word(p[3]))
 		p += 3;
 	else
-		rc = take_u64(&p, &q.quota_usec);
+		rc = take_quota(&p, &q.quota_usec);
 	if (rc < 0)
 		return bad_number(f, rc, "the quota", text);
 	p = skip_blanks(p);
@@ -137,6 +145,8 @@ int kv_read_cfs_quota(const char *quota_text, const char *period_text, struct cp
 		return fault_prefix(f, rc, "period");
 	if (strncmp(p, "-1", 2) != 0 || !is_end(p + 2)) {
 		rc = kv_read_number(quota_text, &q.quota_usec, f);
+		if (rc == 0 && q.quota_usec == QUOTA_NONE)
+			rc = bad_number(f, -ERANGE, "the number", quota_text);
 		if (rc < 0)
 			return fault_prefix(f, rc, "quota");
 	}
@@ -168,6 +178,9 @@ static int take_percent(const char **text, double *out)
 		return -EINVAL;
 	for (; *p >= '0' && *p <= '9'; p++)
 		value = value * 10 + (*p - '0');
+	/* 100.00 at most; far above it, it would not be a number any more */
+	if (value > 1e9)
+		return -ERANGE;
 	if (*p == '.')
 		for (p++; *p >= '0' && *p <= '9'; p++)
 			value += (*p - '0') * (scale /= 10);
