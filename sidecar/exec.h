@@ -18,9 +18,9 @@
  * foreground group if we were it. When it is stopped there (Ctrl-Z), we stop as well, so that the shell notices, and
  * SIGCONT continues both. Process 1 never stops.
  *
- * The child begins with no signal blocked and with the dispositions that we were started with (nohup stays nohup). It
- * is not killed when we are: only what we are sent is passed on. Orphans are reaped (we are a subreaper unless we are
- * process 1); those that outlive the child are left alone.
+ * The child begins with no signal blocked and with the dispositions that we were started with (nohup stays nohup), but
+ * for SIGPIPE, which has its default. It is not killed when we are: only what we are sent is passed on. Orphans are
+ * reaped (we are a subreaper unless we are process 1); those that outlive the child are left alone.
  *
  * Status, as of a shell, whether we are process 1 or not: the child's exit status; 128 + signal when a signal ended
  * it; 127 not found; 126 found but not executable. (To die of the same signal is impossible for process 1, so nobody
