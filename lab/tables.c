@@ -157,20 +157,17 @@ bool tables_use_color(FILE *out)
 	return isatty(fileno(out)) && !(no_color && *no_color) && term && *term && strcmp(term, "dumb") != 0;
 }
 
-void tables_wrap(FILE *out, const char *text, size_t indent, size_t width)
+void tables_wrap(FILE *out, const char *label, const char *text, size_t indent, size_t width)
 {
-	size_t column = 0;
+	size_t column = indent;
+	fprintf(out, "%-*s", (int)indent, label);
 	while (*text) {
 		size_t word = strcspn(text, " ");
-		if (column && column + 1 + word > width) {
-			fputc('\n', out);
-			column = 0;
+		if (column > indent && column + 1 + word > width) {
+			fprintf(out, "\n%*s", (int)indent, "");
+			column = indent;
 		}
-		if (column)
-			column += (size_t)fprintf(out, " ");
-		else
-			fprintf(out, "%*s", (int)indent, "");
-		column += (size_t)fprintf(out, "%.*s", (int)word, text);
+		column += (size_t)fprintf(out, "%s%.*s", column > indent ? " " : "", (int)word, text);
 		text += word;
 		text += strspn(text, " ");
 	}

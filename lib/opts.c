@@ -147,6 +147,8 @@ static int take_environment(const struct opts_spec *spec, const bool *on_line, s
 	return 0;
 }
 
+enum { MAX_OPTIONS = 128 };
+
 /* Levenshtein distance, for "did you mean": short names only. */
 static unsigned distance(const char *a, size_t a_len, const char *b)
 {
@@ -172,17 +174,26 @@ static unsigned distance(const char *a, size_t a_len, const char *b)
 	return row[b_len];
 }
 
-static int unknown_option(const struct opts_spec *spec, const char *name, size_t len, struct fault *f)
+const char *opts_nearest(const char *word, size_t len, const char *const names[])
 {
 	const char *nearest = NULL;
 	unsigned best = 4;
-	for (const struct opt *o = spec->table; o->name; o++) {
-		unsigned d = distance(name, len, o->name);
+	for (; *names; names++) {
+		unsigned d = distance(word, len, *names);
 		if (d < best) {
 			best = d;
-			nearest = o->name;
+			nearest = *names;
 		}
 	}
+	return nearest;
+}
+
+static int unknown_option(const struct opts_spec *spec, const char *name, size_t len, struct fault *f)
+{
+	const char *names[MAX_OPTIONS] = {NULL};
+	for (size_t i = 0; i + 1 < MAX_OPTIONS && spec->table[i].name; i++)
+		names[i] = spec->table[i].name;
+	const char *nearest = opts_nearest(name, len, names);
 	if (nearest)
 		return fault_set(f, -EINVAL, "unknown option --%.*s: did you mean --%s?", (int)len, name, nearest);
 	return fault_set(f, -EINVAL, "unknown option --%.*s: %s --help lists them", (int)len, name, spec->program);
@@ -203,8 +214,6 @@ static const struct opt *find_short(const struct opts_spec *spec, char letter)
 			return o;
 	return NULL;
 }
-
-enum { MAX_OPTIONS = 128 };
 
 /* One option at argv[*i]; advances *i over a separate value. */
 static int take_option(const struct opts_spec *spec, int argc, char **argv, int *i, bool *on_line, struct fault *f)

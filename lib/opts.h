@@ -61,6 +61,9 @@ int opts_parse(const struct opts_spec *spec, int *argc, char **argv, struct faul
 /* Help: summary, examples, options with their environment twins. */
 void opts_write_help(const struct opts_spec *spec, FILE *out);
 
+/* Of the names (NULL-terminated) the one that was probably meant by a mistyped word, or NULL. */
+const char *opts_nearest(const char *word, size_t len, const char *const names[]);
+
 /* The version given at build time ("unknown" outside a checkout). */
 const char *opts_version(void);
 

@@ -1,0 +1,10 @@
+/* commands.h - the sub-commands of headroom. Each gets its own argv, argv[0] being the name of the sub-command, and
+ * returns an exit status: 0 done, 1 failed (or the shape differs), 2 usage, 130/143 interrupted.
+ */
+#ifndef HEADROOM_LAB_COMMANDS_H
+#define HEADROOM_LAB_COMMANDS_H
+
+int command_demo(int argc, char **argv);
+int command_study(int argc, char **argv);
+
+#endif

@@ -1,0 +1,49 @@
+/* study1.h - the same requests per second, even or in bursts, under a CPU limit: conditions, published figures, and the
+ * judgement whether the published shape came back. Pure.
+ *
+ * Absolute times differ from machine to machine; the shape is what must come back:
+ *
+ *   - mean CPU use is below half of every limit, and the same for even and burst within 25%
+ *   - even: no throttled periods. Tolerance: 2% of the active ones, at least one (a machine that stalls for 100 ms lets
+ *     requests pile up, and they then come in a burst whatever the schedule says)
+ *   - burst at the least limit: throttled periods, and a p99 of at least 3 times that of even (published: 20 times)
+ *   - burst at the larger limit: fewer throttled periods, and a p99 that is not above that at the least limit by more
+ *     than 10%
+ *   - without a limit: no throttled periods; even takes about as long as the work (p99 at most 4 times its own
+ *     p50), burst about as long as its requests one after the other (p99 at most 1.75 times 8 x that)
+ *   - every condition has all its runs, valid
+ */
+#ifndef HEADROOM_LAB_STUDY1_H
+#define HEADROOM_LAB_STUDY1_H
+
+#include "summary.h"
+
+enum { STUDY1_CONDITIONS = 6, STUDY1_BURST = 8, STUDY1_CONNECTIONS = 8, STUDY1_EVERY_MS = 400 };
+
+/* 0.25 even, 0.25 burst, 0.5 even, 0.5 burst, none even, none burst. */
+extern const struct condition study1_conditions[STUDY1_CONDITIONS];
+
+/* What the authors measured over 3 runs of 20 s; NAN = they did not. */
+struct study1_published {
+	double cpu_cores_mean, of_limit, p99_ms, p99_low_ms, p99_high_ms, nr_throttled;
+};
+extern const struct study1_published study1_published[STUDY1_CONDITIONS];
+
+enum { STUDY1_DIFFERENCES_MAX = 24 };
+
+struct study1_judgement {
+	size_t n; /* 0: shape as published */
+	char differences[STUDY1_DIFFERENCES_MAX][160];
+};
+
+/* s: the six summaries in the order of the conditions; each is to have `repetitions` runs. */
+void study1_judge(const struct summary *s, size_t repetitions, struct study1_judgement *out);
+
+/* What the figures show, in words that one can repeat to a colleague: one paragraph. */
+enum { STUDY1_TEXT_SIZE = 1024 };
+void study1_sentence(const struct summary *s, char out[STUDY1_TEXT_SIZE]);
+
+/* Of the p99 of burst at the least limit: what came from where, for requests at or above p95. Empty when unknown. */
+void study1_parts_sentence(const struct summary *s, char out[STUDY1_TEXT_SIZE]);
+
+#endif
