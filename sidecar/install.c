@@ -2,11 +2,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
+#include <inttypes.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 
-/* One name for all attempts: what an attempt that was killed left behind is replaced by the next one. */
-static const char temporary[] = "." INSTALL_NAME ".new";
+enum { TEMPORARY_SIZE = 64 };
+
+/* Two containers may install into one volume at the same time, both as process 1: the pid would not tell them apart. */
+static int name_temporary(char out[TEMPORARY_SIZE])
+{
+	uint64_t random;
+	if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random)
+		return -EIO;
+	snprintf(out, TEMPORARY_SIZE, ".%s.%016" PRIx64, INSTALL_NAME, random);
+	return 0;
+}
 
 static int explain(int err, const char *dir, const char *doing, struct fault *f)
 {
@@ -60,9 +70,8 @@ static int copy(int from, int to)
 }
 
 /* The umask does not count: another user runs it. */
-static int write_temporary(int dir_fd, int from)
+static int write_temporary(int dir_fd, const char *temporary, int from)
 {
-	(void)unlinkat(dir_fd, temporary, 0);
 	CLEANUP_CLOSE int to = openat(dir_fd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0700);
 	if (to < 0)
 		return -errno;
@@ -83,7 +92,10 @@ int install_self(const char *dir, struct fault *f)
 	CLEANUP_CLOSE int dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir_fd < 0)
 		return explain(errno, dir, "opening it", f);
-	int rc = write_temporary(dir_fd, from);
+	char temporary[TEMPORARY_SIZE] = "";
+	int rc = name_temporary(temporary);
+	if (rc == 0)
+		rc = write_temporary(dir_fd, temporary, from);
 	if (rc == 0 && renameat(dir_fd, temporary, dir_fd, INSTALL_NAME) < 0)
 		rc = -errno;
 	if (rc < 0) {
