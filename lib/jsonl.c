@@ -155,7 +155,7 @@ int json_write(const json_value *v, FILE *out, int indent)
 	if (!document_is_whole(v))
 		return -ENOMEM;
 	errno = 0;
-	size_t flags = JSON_REAL_PRECISION(12) | JSON_ENCODE_ANY | (indent ? JSON_INDENT((size_t)indent) : 0);
+	size_t flags = JSON_REAL_PRECISION(9) | JSON_ENCODE_ANY | (indent ? JSON_INDENT((size_t)indent) : 0);
 	if (json_dumpf(v, out, flags) < 0 || fputc('\n', out) == EOF || fflush(out) == EOF)
 		return errno ? -errno : -EIO;
 	return 0;
@@ -165,7 +165,7 @@ char *json_text(const json_value *v, size_t *len)
 {
 	if (!document_is_whole(v))
 		return NULL;
-	char *text = json_dumps(v, JSON_REAL_PRECISION(12) | JSON_ENCODE_ANY);
+	char *text = json_dumps(v, JSON_REAL_PRECISION(9) | JSON_ENCODE_ANY);
 	if (text && len)
 		*len = strlen(text);
 	return text;

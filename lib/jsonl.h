@@ -4,7 +4,7 @@
  * the next write of a document returns -ENOMEM, so that a half-built object is never printed.
  * Text that is not UTF-8 (cgroup names may be anything) has its wrong bytes replaced by U+FFFD.
  * Numbers: integers are written in full (counters above 2^53 stay exact up to 2^63 - 1, larger ones become reals);
- * reals with up to 12 significant digits; NaN and infinities become null, since "not there" is not 0.
+ * reals with up to 9 significant digits; NaN and infinities become null, since "not there" is not 0.
  */
 #ifndef HEADROOM_JSONL_H
 #define HEADROOM_JSONL_H

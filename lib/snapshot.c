@@ -287,20 +287,26 @@ static int read_stat(const struct level_files *files, struct counters *out, stru
 /* USER_HZ is 100 on every architecture that runs containers. */
 enum { USEC_PER_TICK = 10000 };
 
-static void read_cpuacct(const struct reader *r, struct counters *own, struct fault *f)
+static void read_usage_v1(const struct reader *r, struct counters *own, struct fault *f)
+{
+	struct fault why = {0};
+	char text[64];
+	uint64_t usage_ns;
+	if (r->usage.fd < 0 || textfile_reread(&r->usage, text, sizeof text) < 0)
+		return;
+	if (kv_read_number(text, &usage_ns, &why) == 0)
+		put(own, COUNTER_USAGE, usage_ns / 1000);
+	else
+		note(f, &why);
+}
+
+static void read_user_system_v1(const struct reader *r, struct counters *own, struct fault *f)
 {
 	static const char *const keys[] = {"user", "system"};
 	struct fault why = {0};
 	char text[TEXTFILE_MAX];
 	uint64_t values[2];
-	uint64_t usage_ns;
 	uint32_t have;
-	if (r->usage.fd >= 0 && textfile_reread(&r->usage, text, sizeof text) >= 0) {
-		if (kv_read_number(text, &usage_ns, &why) == 0)
-			put(own, COUNTER_USAGE, usage_ns / 1000);
-		else
-			note(f, &why);
-	}
 	if (r->user_system.fd < 0 || textfile_reread(&r->user_system, text, sizeof text) < 0)
 		return;
 	if (kv_read_keys(text, keys, 2, values, &have, &why) < 0) {
@@ -375,8 +381,11 @@ int reader_take(const struct reader *r, enum snapshot_what what, struct snapshot
 	for (size_t i = 0; i < r->n_levels; i++)
 		if (read_level(r, i, what, &s->levels[i], f) < 0)
 			return fault_set(f, -ENODEV, "the cgroup %s was removed", r->levels[i].name);
-	if (r->hierarchy == HIERARCHY_V1)
-		read_cpuacct(r, &s->levels[0].counters, f);
+	if (r->hierarchy == HIERARCHY_V1) {
+		read_usage_v1(r, &s->levels[0].counters, f);
+		if (what == SNAPSHOT_FULL)
+			read_user_system_v1(r, &s->levels[0].counters, f);
+	}
 	if (what == SNAPSHOT_FULL) {
 		read_local_throttled(r, s);
 		read_pressure(r, s, f);

@@ -1,6 +1,7 @@
 #include "once.h"
 
 #include "cpus.h"
+#include "mismatch.h"
 #include "snapshot.h"
 
 #include <errno.h>
@@ -200,6 +201,8 @@ json_value *once_report(const struct tree *t, const struct target_query *q, bool
 	put_cpus(o, &w);
 	put_stats(o, &w);
 	put_pressure(o, &w);
+	json_set_value(o, "runtimes",
+		       w.have_snapshot ? mismatch_runtimes(&w.snap, &w.cpus, w.reader.hierarchy) : json_new_array());
 	put_containers(o, &w, t);
 	*failed = w.limit.status == LIMIT_UNKNOWN;
 	json_set_text(o, "error", *failed ? fault_text(&w.fault) : NULL);

@@ -4,6 +4,13 @@
 
 #include <errno.h>
 
+const char *target_way_name(enum target_way way)
+{
+	static const char *const names[] = {"explicit cgroup", "explicit pid", "host view", "shared PID namespace",
+					    "own cgroup"};
+	return names[way];
+}
+
 int target_check_query(const struct target_query *q, struct fault *f)
 {
 	uint64_t pid;

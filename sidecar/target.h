@@ -13,7 +13,14 @@ struct target_query {
 	const char *host_cgroup;  /* --host-cgroup */
 	const char *pod_uid;      /* --pod-uid */
 	const char *container_id; /* --container-id */
+	const char *container;    /* --container: name or beginning of an id, in a shared PID namespace */
 };
+
+/* In the order of choice. */
+enum target_way { WAY_CGROUP, WAY_PID, WAY_HOST_VIEW, WAY_SHARED_PIDS, WAY_OWN_CGROUP };
+
+/* "explicit cgroup", "explicit pid", "host view", "shared PID namespace", "own cgroup" */
+const char *target_way_name(enum target_way way);
 
 /* 0, or -EINVAL with a sentence about options that do not go together. */
 int target_check_query(const struct target_query *q, struct fault *f) MUST_CHECK;

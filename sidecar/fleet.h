@@ -1,0 +1,28 @@
+/* fleet.h - everything that one sidecar watches, and its own vital signs. */
+#ifndef HEADROOM_SIDECAR_FLEET_H
+#define HEADROOM_SIDECAR_FLEET_H
+
+#include "log.h"
+#include "watch.h"
+
+struct vitals {
+	int64_t started_mono_ns, started_wall_ns;
+	int64_t interval_ns;
+	uint64_t ticks;          /* samples of all watches taken together count once */
+	uint64_t late_ticks;     /* begun more than half an interval after their instant */
+	uint64_t missed_ticks;   /* instants that passed without a sample */
+	int64_t sampling_cpu_ns; /* thread CPU time spent in sampling */
+};
+
+struct fleet {
+	struct watch **watches; /* owned array of n pointers, each owned */
+	size_t n;
+	const char *
+		way; /* how the targets are found: "cgroup", "pid", "host view", "shared PID namespace", "own cgroup" */
+	uint64_t run_id; /* part of every token: one of another run of the sidecar is not known here */
+	uint64_t tokens; /* given to clients of /report so far */
+	struct vitals vitals;
+	struct log log;
+};
+
+#endif

@@ -1,0 +1,364 @@
+#include "sampler.h"
+
+#include "clock.h"
+#include "events.h"
+#include "exec.h"
+#include "metrics.h"
+#include "report.h"
+#include "server.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+
+struct sampler {
+	const struct tree *tree;
+	const struct sampler_options *options;
+	struct fleet fleet;
+	struct finder finder;
+	struct server *server;
+	struct exec exec;
+	int epoll_fd, timer_fd, signal_fd;
+	int64_t next_tick_ns, next_second_ns, next_log_ns, next_event_ns;
+	struct textfile proc_stat;
+	bool stop;
+	int status;
+};
+
+/* ---- HTTP ----------------------------------------------------------------------------------------------------------
+ */
+
+static void answer_text(struct server_answer *a, unsigned status, const char *text)
+{
+	a->status = status;
+	a->content_type = "text/plain; charset=utf-8";
+	a->body = strdup(text);
+	a->len = strlen(text);
+}
+
+static void answer_metrics(struct sampler *s, const struct server_request *r, struct server_answer *a)
+{
+	enum metrics_format format = metrics_choose(r->accept);
+	a->status = 200;
+	a->content_type = metrics_content_type(format);
+	a->body = metrics_render(&s->fleet, format, &a->len);
+}
+
+static void answer_report(struct sampler *s, const struct server_request *r, struct server_answer *a)
+{
+	bool unknown_token;
+	CLEANUP_JSON json_value *document = report_document(&s->fleet, r->since, &unknown_token);
+	if (unknown_token) {
+		answer_text(
+			a, 410,
+			"the token of ?since= is not kept any more: take a new one from this page without ?since=\n");
+		return;
+	}
+	a->status = 200;
+	a->content_type = "application/json";
+	a->body = json_text(document, &a->len);
+}
+
+/* Ready: at least one target is readable. */
+static void answer_health(struct sampler *s, const struct server_request *r, struct server_answer *a)
+{
+	bool readable = false;
+	(void)r;
+	for (size_t i = 0; i < s->fleet.n; i++)
+		readable |= s->fleet.watches[i]->open;
+	answer_text(a, readable ? 200 : 503, readable ? "ok\n" : "no target is readable; /report says why\n");
+}
+
+static void answer_alive(struct sampler *s, const struct server_request *r, struct server_answer *a)
+{
+	(void)s;
+	(void)r;
+	answer_text(a, 200, "ok\n");
+}
+
+static void on_request(void *context, const struct server_request *r, struct server_answer *a)
+{
+	static const struct {
+		const char *path;
+		void (*answer)(struct sampler *s, const struct server_request *r, struct server_answer *a);
+	} pages[] = {
+		{"/metrics", answer_metrics},
+		{"/report", answer_report},
+		{"/healthz", answer_health},
+		{"/livez", answer_alive},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(pages); i++) {
+		if (strcmp(r->path, pages[i].path) == 0) {
+			pages[i].answer(context, r, a);
+			return;
+		}
+	}
+	answer_text(a, 404, "here are /metrics, /report, /healthz and /livez\n");
+}
+
+/* ---- sampling
+ * -------------------------------------------------------------------------------------------------------- */
+
+static void sample_watch(struct sampler *s, struct watch *w, enum snapshot_what what)
+{
+	struct fault why = {0};
+	struct limit before = w->limit;
+	if (watch_sample(w, what, &why) < 0) {
+		finder_lost(&s->finder, &s->fleet, w, &why);
+		return;
+	}
+	if (event_limit_differs(&before, &w->limit)) {
+		event_limit_changed(&s->fleet, w, &before);
+		event_mismatch(&s->fleet, w);
+	}
+}
+
+static void close_second(struct watch *w, const struct cpu_ticks *ticks)
+{
+	struct window second;
+	watch_take_witnesses(w, ticks);
+	if (!w->open)
+		return;
+	window_between(&second, &w->marks[MARK_SECOND].snap, &w->now.snap);
+	worst_take(&w->worst, &second);
+	watch_mark(w, MARK_SECOND);
+}
+
+static const struct cpu_ticks *read_ticks(struct sampler *s, struct cpu_ticks *ticks)
+{
+	/* the first line is all that is wanted, and the file can be long: a full buffer is fine here */
+	char text[512];
+	ssize_t n = s->proc_stat.fd < 0 ? -1 : pread(s->proc_stat.fd, text, sizeof text - 1, 0);
+	if (n <= 0)
+		return NULL;
+	text[n] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	return kv_read_cpu_ticks(text, ticks, NULL) == 0 ? ticks : NULL;
+}
+
+static bool is_due(int64_t *next_ns, int64_t every_ns, int64_t now_ns)
+{
+	if (now_ns < *next_ns)
+		return false;
+	while (*next_ns <= now_ns)
+		*next_ns += every_ns;
+	return true;
+}
+
+static void sample_all(struct sampler *s, int64_t now_ns)
+{
+	struct cpu_ticks ticks;
+	bool second = is_due(&s->next_second_ns, NSEC_PER_SEC, now_ns);
+	const struct cpu_ticks *have_ticks = second ? read_ticks(s, &ticks) : NULL;
+	for (size_t i = 0; i < s->fleet.n; i++) {
+		struct watch *w = s->fleet.watches[i];
+		if (w->open)
+			sample_watch(s, w, second ? SNAPSHOT_FULL : SNAPSHOT_FAST);
+		if (second)
+			close_second(w, have_ticks);
+	}
+}
+
+static void judge_and_tell(struct sampler *s, int64_t now_ns)
+{
+	bool event = is_due(&s->next_event_ns, s->options->event_window_ns, now_ns);
+	bool log = is_due(&s->next_log_ns, s->options->log_every_ns, now_ns);
+	for (size_t i = 0; (event || log) && i < s->fleet.n; i++) {
+		struct watch *w = s->fleet.watches[i];
+		if (event && w->open)
+			events_evaluate(&s->fleet, w);
+		if (log)
+			event_summary(&s->fleet, w);
+	}
+}
+
+static void on_tick(struct sampler *s)
+{
+	uint64_t expired = 0;
+	if (read(s->timer_fd, &expired, sizeof expired) != sizeof expired || !expired)
+		return;
+	int64_t cpu_before_ns = clock_thread_cpu_ns();
+	int64_t now_ns = clock_mono_ns();
+	struct vitals *v = &s->fleet.vitals;
+	s->next_tick_ns += (int64_t)expired * v->interval_ns;
+	v->missed_ticks += expired - 1;
+	/* next_tick_ns is the instant after this one now */
+	v->late_ticks += now_ns - (s->next_tick_ns - v->interval_ns) > v->interval_ns / 2;
+	v->ticks++;
+	sample_all(s, now_ns);
+	v->sampling_cpu_ns += clock_thread_cpu_ns() - cpu_before_ns;
+	finder_look(&s->finder, &s->fleet, now_ns, false);
+	judge_and_tell(s, now_ns);
+	/* idle connections time out only when the server is given a turn */
+	if (s->server)
+		server_run(s->server);
+}
+
+static void on_signal(struct sampler *s)
+{
+	struct signalfd_siginfo info;
+	while (read(s->signal_fd, &info, sizeof info) == sizeof info) {
+		if (s->options->command && exec_on_signal(&s->exec, &info)) {
+			if (s->exec.ended) {
+				s->status = exec_status(&s->exec);
+				s->stop = true;
+			}
+		} else if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT) {
+			s->stop = true;
+		}
+	}
+}
+
+/* ---- start and end
+ * ----------------------------------------------------------------------------------------------------- */
+
+static int add_fd(struct sampler *s, int fd)
+{
+	struct epoll_event e = {.events = EPOLLIN, .data.fd = fd};
+	return epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, fd, &e);
+}
+
+static int open_signals(struct sampler *s)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	if (s->options->command)
+		exec_signals(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		return -1;
+	signal(SIGPIPE, SIG_IGN);
+	s->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+	return s->signal_fd;
+}
+
+static int start_timer(struct sampler *s)
+{
+	int64_t interval_ns = s->options->interval_ns;
+	s->next_tick_ns = clock_mono_ns() + interval_ns;
+	struct itimerspec t = {
+		.it_value = {.tv_sec = s->next_tick_ns / NSEC_PER_SEC, .tv_nsec = s->next_tick_ns % NSEC_PER_SEC},
+		.it_interval = {.tv_sec = interval_ns / NSEC_PER_SEC, .tv_nsec = interval_ns % NSEC_PER_SEC},
+	};
+	s->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	return s->timer_fd < 0 ? -1 : timerfd_settime(s->timer_fd, TFD_TIMER_ABSTIME, &t, NULL);
+}
+
+static int open_loop(struct sampler *s, struct fault *f)
+{
+	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (s->epoll_fd < 0 || open_signals(s) < 0 || add_fd(s, s->signal_fd) < 0 || start_timer(s) < 0 ||
+	    add_fd(s, s->timer_fd) < 0)
+		return fault_set(f, errno, "cannot set up the sampling loop");
+	if (!s->options->listen)
+		return 0;
+	int rc = server_start(&s->server, s->options->listen, on_request, s, f);
+	if (rc == 0 && add_fd(s, server_fd(s->server)) < 0)
+		rc = fault_set(f, errno, "cannot watch the HTTP server");
+	return rc;
+}
+
+static void set_schedule(struct sampler *s)
+{
+	int64_t now_ns = clock_mono_ns();
+	s->fleet.vitals.started_mono_ns = now_ns;
+	s->fleet.vitals.started_wall_ns = clock_wall_ns();
+	s->fleet.vitals.interval_ns = s->options->interval_ns;
+	s->fleet.run_id = (uint64_t)s->fleet.vitals.started_wall_ns ^ ((uint64_t)getpid() << 40);
+	s->next_second_ns = now_ns + NSEC_PER_SEC;
+	s->next_event_ns = now_ns + s->options->event_window_ns;
+	s->next_log_ns = now_ns + s->options->log_every_ns;
+}
+
+static void run_loop(struct sampler *s)
+{
+	while (!s->stop) {
+		struct epoll_event events[4];
+		int n = epoll_wait(s->epoll_fd, events, ARRAY_LEN(events), -1);
+		for (int i = 0; i < n; i++) {
+			if (events[i].data.fd == s->timer_fd)
+				on_tick(s);
+			else if (events[i].data.fd == s->signal_fd)
+				on_signal(s);
+			else
+				server_run(s->server);
+		}
+	}
+}
+
+static void close_all(struct sampler *s)
+{
+	server_stop(s->server);
+	for (size_t i = 0; i < s->fleet.n; i++)
+		watch_delete(s->fleet.watches[i]);
+	free(s->fleet.watches);
+	finder_close(&s->finder);
+	textfile_close(&s->proc_stat);
+	exec_release(&s->exec);
+	const int fds[] = {s->epoll_fd, s->timer_fd, s->signal_fd};
+	for (size_t i = 0; i < ARRAY_LEN(fds); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+}
+
+/* The last word: a summary of what has not been told yet, and the end. */
+static void say_goodbye(struct sampler *s)
+{
+	for (size_t i = 0; i < s->fleet.n; i++) {
+		if (s->fleet.watches[i]->open)
+			(void)watch_sample(s->fleet.watches[i], SNAPSHOT_FULL, NULL);
+		event_summary(&s->fleet, s->fleet.watches[i]);
+	}
+	event_stopped(&s->fleet);
+}
+
+static void open_proc_stat(struct sampler *s)
+{
+	CLEANUP_CLOSE int proc = tree_open_folder(s->tree, "proc", NULL);
+	s->proc_stat = TEXTFILE_CLOSED;
+	if (proc >= 0)
+		(void)(textfile_open_at(&s->proc_stat, proc, "stat", NULL) == 0);
+}
+
+int sampler_run(const struct tree *t, const struct target_query *q, const struct sampler_options *options,
+		const struct log *log, struct fault *f)
+{
+	struct sampler s = {
+		.tree = t,
+		.options = options,
+		.fleet = {.log = *log},
+		.exec = EXEC_NONE,
+		.epoll_fd = -1,
+		.timer_fd = -1,
+		.signal_fd = -1,
+		.proc_stat = TEXTFILE_CLOSED,
+	};
+	/* a timer may be late by its slack: 50 us by default */
+	prctl(PR_SET_TIMERSLACK, 1UL);
+	set_schedule(&s);
+	int rc = finder_open(&s.finder, t, q, &s.fleet, f);
+	if (rc == 0)
+		rc = open_loop(&s, f);
+	if (rc == 0) {
+		open_proc_stat(&s);
+		event_started(&s.fleet, s.server ? server_port(s.server) : 0);
+		finder_look(&s.finder, &s.fleet, clock_mono_ns(), true);
+	}
+	if (rc == 0 && options->command && exec_start(&s.exec, options->command, f) < 0) {
+		s.status = exec_status(&s.exec);
+		rc = -ENOENT;
+	}
+	if (rc == 0) {
+		run_loop(&s);
+		say_goodbye(&s);
+	} else if (!s.status) {
+		s.status = 1;
+	}
+	close_all(&s);
+	return s.status;
+}
