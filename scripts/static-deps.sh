@@ -84,6 +84,9 @@ check_packages() {
     [ -z "$missing" ] && return 0
     missing=${missing//":$(dpkg --print-architecture)"/}
     say "missing Debian packages; install them with"
+    if [ "$arch" != "$(dpkg --print-architecture)" ] && ! dpkg --print-foreign-architectures | grep -qx "$arch"; then
+        say "  dpkg --add-architecture $arch && apt-get update"
+    fi
     say "  apt-get install --no-install-recommends$missing"
     exit 1
 }
@@ -101,13 +104,14 @@ trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# deb-src lines for the mirrors that apt already uses for this Debian release, with the same key and trust options.
+# derive_sources APT_OPTIONS...: deb-src lines for the mirrors that apt already uses for this Debian release, with the same
+# keys.
 derive_sources() {
     local codename
     # shellcheck disable=SC1091
     codename=$(. /etc/os-release && echo "${VERSION_CODENAME-}")
     [ -n "$codename" ] || die "/etc/os-release names no VERSION_CODENAME"
-    apt-get indextargets 'Created-By: Packages' 2>/dev/null | awk -v code="$codename" '
+    apt-get "$@" indextargets 'Created-By: Packages' 2>/dev/null | awk -v code="$codename" '
         function flush(   opt) {
             if (f["Component"] == "main" && (f["Origin"] == "" || f["Origin"] == "Debian") &&
                 (f["Codename"] == code || f["Codename"] ~ "^" code "-" || f["Release"] == code ||
@@ -141,6 +145,12 @@ update_lists() {
         cp "$STATIC_DEPS_SOURCES" "$tmp/apt/sources.list"
     else
         derive_sources >"$tmp/apt/sources.list"
+        # apt names no mirror whose lists it has not read (a fresh container): let it read them into a place of our own.
+        if [ ! -s "$tmp/apt/sources.list" ]; then
+            local own=(-o "Dir::State::lists=$tmp/apt/lists" -o "Dir::Cache=$tmp/apt/cache" -o "APT::Sandbox::User=$(id -un)")
+            apt-get -q "${own[@]}" update >"$tmp/apt/log" 2>&1 || { cat "$tmp/apt/log" >&2; die "apt-get update failed"; }
+            derive_sources "${own[@]}" >"$tmp/apt/sources.list"
+        fi
     fi
     [ -s "$tmp/apt/sources.list" ] ||
         die "apt has no source of this Debian release; give a file of deb-src lines in STATIC_DEPS_SOURCES"
