@@ -318,6 +318,20 @@ static void read_user_system_v1(const struct reader *r, struct counters *own, st
 			put(own, i ? COUNTER_SYSTEM : COUNTER_USER, values[i] * USEC_PER_TICK);
 }
 
+/* A fast sample keeps the user and system time of the last full one: they come from a file of their own. */
+static void read_own_v1(const struct reader *r, enum snapshot_what what, const struct counters *before,
+			struct counters *own, struct fault *f)
+{
+	read_usage_v1(r, own, f);
+	if (what == SNAPSHOT_FULL) {
+		read_user_system_v1(r, own, f);
+		return;
+	}
+	for (enum counter c = COUNTER_USER; c <= COUNTER_SYSTEM; c++)
+		if (counters_have(before, c))
+			put(own, c, before->value[c]);
+}
+
 static void read_local_throttled(const struct reader *r, struct snapshot *s)
 {
 	static const char *const key[] = {"throttled_usec"};
@@ -378,14 +392,12 @@ int reader_take(const struct reader *r, enum snapshot_what what, struct snapshot
 	s->mono_ns = clock_mono_ns();
 	s->identity = r->identity;
 	s->n_levels = r->n_levels;
+	struct counters before = s->levels[0].counters;
 	for (size_t i = 0; i < r->n_levels; i++)
 		if (read_level(r, i, what, &s->levels[i], f) < 0)
 			return fault_set(f, -ENODEV, "the cgroup %s was removed", r->levels[i].name);
-	if (r->hierarchy == HIERARCHY_V1) {
-		read_usage_v1(r, &s->levels[0].counters, f);
-		if (what == SNAPSHOT_FULL)
-			read_user_system_v1(r, &s->levels[0].counters, f);
-	}
+	if (r->hierarchy == HIERARCHY_V1)
+		read_own_v1(r, what, &before, &s->levels[0].counters, f);
 	if (what == SNAPSHOT_FULL) {
 		read_local_throttled(r, s);
 		read_pressure(r, s, f);
