@@ -1,7 +1,5 @@
 #include "record.h"
 
-#include "meter.h"
-
 #include <string.h>
 
 #define FIELD(member, header, in_json)                                                                                 \
@@ -23,6 +21,8 @@ const struct record_field record_fields[] = {
 	FIELD(disk_ns, "Headroom-Disk-Ns", true),
 	FIELD(pool_wait_ns, "Headroom-Pool-Wait-Ns", true),
 	FIELD(pool_hold_ns, "Headroom-Pool-Hold-Ns", true),
+	FIELD(schedstat_wait_ns, NULL, true),
+	FIELD(rest_ns, "Headroom-Rest-Ns", true),
 	FIELD(arrival_wait_ns, "Headroom-Arrival-Wait-Ns", true),
 	FIELD(run_ns, NULL, true),
 	FIELD(read_ns, NULL, true),
@@ -39,6 +39,23 @@ void record_init(struct record *r)
 	memset(r, 0, sizeof *r);
 	for (const struct record_field *f = record_fields; f->name; f++)
 		*(int64_t *)((char *)r + f->offset) = METER_UNKNOWN;
+}
+
+static int64_t known(int64_t ns)
+{
+	return ns > 0 ? ns : 0;
+}
+
+void record_balance(struct record *r, const struct elapsed *total)
+{
+	int64_t asleep = known(r->queue_ns) + known(r->wait_ns) + known(r->disk_ns) + known(r->pool_wait_ns) +
+			 known(r->pool_hold_ns);
+	int64_t ready = known(total->wall_ns - total->cpu_ns - asleep);
+	r->runqueue_wait_ns = known(r->arrival_wait_ns) + ready;
+	r->schedstat_wait_ns = METER_UNKNOWN;
+	if (total->runqueue_ns != METER_UNKNOWN)
+		r->schedstat_wait_ns = known(r->arrival_wait_ns) + total->runqueue_ns;
+	r->rest_ns = known(r->ended_ns - r->arrived_ns - asleep - r->cpu_ns - r->runqueue_wait_ns);
 }
 
 int64_t record_value(const struct record *r, const struct record_field *f)

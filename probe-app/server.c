@@ -34,6 +34,12 @@ static struct caller *caller_of(struct MHD_Connection *c)
 	return info ? info->socket_context : NULL;
 }
 
+static int socket_of(struct MHD_Connection *c)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+	return info ? info->connect_fd : -1;
+}
+
 /* On the accepting thread for the beginning, so that no thread but the connection's own opens its meter. */
 static void on_connection(void *cls, struct MHD_Connection *c, void **context, enum MHD_ConnectionNotificationCode code)
 {
@@ -59,7 +65,7 @@ static void *on_request_line(void *cls, const char *uri, struct MHD_Connection *
 	(void)cls;
 	(void)uri;
 	if (caller) {
-		service_arrived(&caller->visitor);
+		service_arrived(&caller->visitor, socket_of(c));
 		caller->begun = false;
 		caller->body_bytes = 0;
 	}

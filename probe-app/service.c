@@ -1,5 +1,6 @@
 #include "service.h"
 
+#include "arrival.h"
 #include "clock.h"
 
 #include <errno.h>
@@ -66,22 +67,22 @@ void service_leave(struct service *s, struct visitor *v)
 	atomic_fetch_sub(&s->connections, 1);
 }
 
-/* The thread slept until the kernel had something to read; from then on it was either waiting for a CPU or
- * running. So the request was there as long before `read` as the thread has waited for a CPU meanwhile. */
-static void set_arrival(struct visitor *v)
+static void set_arrival(struct visitor *v, int socket_fd)
 {
 	struct record *r = &v->record;
-	r->read_ns = v->at_read.mono_ns;
-	r->arrived_ns = r->read_ns;
-	if (v->at_read.runqueue_ns == METER_UNKNOWN)
-		return;
-	r->arrived_ns -= v->at_read.runqueue_ns - v->free_since_runqueue;
-	if (r->arrived_ns < v->free_since_ns)
-		r->arrived_ns = v->free_since_ns;
+	struct arrival_witness w = {.read_ns = v->at_read.mono_ns,
+				    .waited_ns = METER_UNKNOWN,
+				    .not_before_ns = v->free_since_ns,
+				    .data_age_ns = arrival_data_age_ns(socket_fd),
+				    .tick_ns = arrival_tick_ns()};
+	if (v->at_read.runqueue_ns != METER_UNKNOWN)
+		w.waited_ns = v->at_read.runqueue_ns - v->free_since_runqueue;
+	r->read_ns = w.read_ns;
+	r->arrived_ns = arrival_instant(&w);
 	r->arrival_wait_ns = r->read_ns - r->arrived_ns;
 }
 
-void service_arrived(struct visitor *v)
+void service_arrived(struct visitor *v, int socket_fd)
 {
 	int64_t now = clock_mono_ns();
 	if (!v->meter_open) {
@@ -93,7 +94,7 @@ void service_arrived(struct visitor *v)
 	v->at_read = meter_read(&v->meter);
 	v->at_read.mono_ns = now;
 	v->record.connection = v->number;
-	set_arrival(v);
+	set_arrival(v, socket_fd);
 }
 
 void service_accept_work(struct service *s, struct visitor *v)
@@ -132,25 +133,31 @@ int service_work(struct service *s, struct visitor *v, const struct unit *u, str
 	r->dequeued_ns = pass.granted_ns;
 	r->queue_ns = pass.granted_ns - pass.queued_ns;
 	r->worker = pass.slot;
+	v->has_worker = true;
 	rc = unit_run(u, &s->tools, &v->meter, &v->at_read, r, f);
-	gate_leave(&s->workers, pass.slot);
-	if (r->runqueue_wait_ns != METER_UNKNOWN)
-		r->runqueue_wait_ns += r->arrival_wait_ns;
 	return rc < 0 ? status_of_failure(s, rc, f) : 200;
+}
+
+static void log_request(struct service *s, struct visitor *v)
+{
+	v->at_work = false;
+	reqlog_add(&s->log, &v->record);
+	metrics_add(&s->metrics, &v->record);
+	atomic_fetch_sub(&s->in_flight, 1);
 }
 
 void service_answered(struct service *s, struct visitor *v, bool sent)
 {
 	v->free_since_ns = clock_mono_ns();
-	v->free_since_runqueue = v->meter_open ? meter_runqueue_ns(&v->meter) : 0;
-	if (!v->at_work)
-		return;
-	v->at_work = false;
 	if (sent)
 		v->record.answered_ns = v->free_since_ns;
-	reqlog_add(&s->log, &v->record);
-	metrics_add(&s->metrics, &v->record);
-	atomic_fetch_sub(&s->in_flight, 1);
+	if (v->has_worker)
+		gate_leave(&s->workers, (uint32_t)v->record.worker);
+	v->has_worker = false;
+	if (v->at_work)
+		log_request(s, v);
+	/* last, since the one who got the worker may well take our CPU: that wait is not the next request's */
+	v->free_since_runqueue = v->meter_open ? meter_runqueue_ns(&v->meter) : 0;
 }
 
 void service_drain(struct service *s)

@@ -118,9 +118,10 @@ int unit_run(const struct unit *u, const struct unit_tools *tools, const struct 
 		if (kinds[i].wanted(u))
 			rc = kinds[i].run(&run);
 	struct reading end = meter_read(meter);
+	struct elapsed total = meter_between(since, &end);
 	r->ended_ns = end.mono_ns;
 	r->run_ns = end.mono_ns - r->started_ns;
 	r->cpu_ns = end.cpu_ns - cpu_before;
-	r->runqueue_wait_ns = meter_between(since, &end).runqueue_ns;
+	record_balance(r, &total);
 	return rc;
 }

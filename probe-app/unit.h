@@ -36,9 +36,10 @@ struct unit_tools {
 	struct stop *stop;
 };
 
-/* Does the unit and writes started, ended, run, cpu, wait, disk, pool and rounds into *r, and the run-queue
- * wait from `since` on. 0, or a negative errno with a sentence: -ECANCELED when the server is ending,
- * -ENOSPC and other faults of the disk. The figures of what was done before a fault are written as well. */
+/* Does the unit and completes *r, in which the instants up to dequeued, the queue time and the wait at the arrival
+ * stand already; `since` was taken at `read`. 0, or a negative errno with a sentence: -ECANCELED when the
+ * server is ending, -ENOSPC and other faults of the disk. The figures of what was done before a fault are written too.
+ */
 int unit_run(const struct unit *u, const struct unit_tools *tools, const struct meter *meter,
 	     const struct reading *since, struct record *r, struct fault *f) MUST_CHECK;
 
