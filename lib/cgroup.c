@@ -39,7 +39,7 @@ static enum cgroup_version version_of(const struct cgroup_mounts *mounts)
 	return v1 ? CGROUP_V1 : CGROUP_NO_VERSION;
 }
 
-/* ---- places ------------------------------------------------------------------------------------------------------ */
+/* ---- places ---- */
 
 static char *join(const char *top, const char *below)
 {
@@ -99,8 +99,7 @@ void cgroup_target_release(struct cgroup_target *t)
 	*t = CGROUP_TARGET_NONE;
 }
 
-/* ---- from the lines of /proc/PID/cgroup ----------------------------------------------------------------------------
- */
+/* ---- from the lines of /proc/PID/cgroup ---- */
 
 struct memberships {
 	char *text; /* the file; what the lines point into */
@@ -267,8 +266,7 @@ static int resolve_through(struct cgroup_target *out, const struct tree *t, cons
 	return rc == 0 ? keep_tree(out, t, f) : rc;
 }
 
-/* ---- a neighbour, through its own root
- * ------------------------------------------------------------------------------- */
+/* ---- a neighbour, through its own root ---- */
 
 static int explain_denied(const struct tree *t, const char *proc_name, struct fault *f)
 {
@@ -361,8 +359,7 @@ int cgroup_resolve_process(struct cgroup_target *out, const struct tree *t, cons
 	return rc;
 }
 
-/* ---- an explicit path
- * ------------------------------------------------------------------------------------------------- */
+/* ---- an explicit path ---- */
 
 /* The path below the cgroup mount that holds it, or the path itself when it is a name. */
 static const char *below_any_mount(const struct cgroup_mounts *mounts, const char *path)

@@ -3,8 +3,7 @@
 #include <elf.h>
 #include <string.h>
 
-/* ---- reading -------------------------------------------------------------------------------------------------------
- */
+/* ---- reading ---- */
 
 /* All of it or nothing. */
 static bool read_exact(const struct guess_file *file, void *buf, size_t size, uint64_t offset)
@@ -19,8 +18,7 @@ static bool read_exact(const struct guess_file *file, void *buf, size_t size, ui
 	return true;
 }
 
-/* ---- ELF: the place of one section ---------------------------------------------------------------------------------
- */
+/* ---- ELF: the place of one section ---- */
 
 enum { SECTIONS_MAX = 256, SECTION_NAME_MAX = 32 };
 
@@ -136,8 +134,7 @@ static bool find_section(const struct elf *elf, const char *wanted, struct secti
 	return false;
 }
 
-/* ---- Go's build information ----------------------------------------------------------------------------------------
- */
+/* ---- Go's build information ---- */
 
 /* 14 bytes of magic, the pointer size, flags; the two strings follow at 32 when the flag says so (from 1.18 on). */
 static const char blob_magic[] = "\xff Go buildinf:";
@@ -266,8 +263,7 @@ bool guess_go_build(const struct guess_file *file, struct go_build *out)
 	return true;
 }
 
-/* ---- executable and libraries --------------------------------------------------------------------------------------
- */
+/* ---- executable and libraries ---- */
 
 enum family { JVM, OPENJ9, DOTNET, NODE, PYTHON, RUBY, OPENMP, NGINX, FAMILIES };
 
@@ -397,8 +393,7 @@ static void look_at_maps(const char *maps, size_t len, struct found *found)
 	}
 }
 
-/* ---- from families to runtimes -------------------------------------------------------------------------------------
- */
+/* ---- from families to runtimes ---- */
 
 static bool is_go(const struct guess_evidence *e, bool container_aware)
 {

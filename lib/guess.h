@@ -16,8 +16,7 @@
 
 #include <sys/types.h>
 
-/* ---- Go: the build information in the executable -------------------------------------------------------------------
- */
+/* ---- Go: the build information in the executable ---- */
 
 /* How to read the executable; for a descriptor of /proc/PID/exe a pread. Returns the number of bytes (0 at the end, may
  * be fewer than asked for), or below 0. The caller takes care that it cannot block: a regular file, not on FUSE, whose
@@ -40,8 +39,7 @@ struct go_build {
  * Both classes and byte orders; at most 256 sections. */
 bool guess_go_build(const struct guess_file *file, struct go_build *out);
 
-/* ---- all -----------------------------------------------------------------------------------------------------------
- */
+/* ---- all ---- */
 
 struct guess_evidence {
 	const char *exe; /* target of the link /proc/PID/exe; NULL = not readable */

@@ -11,8 +11,7 @@ enum {
 	MOUNTINFO_MAX = 16 << 20,
 };
 
-/* ---- names --------------------------------------------------------------------------------------------------------
- */
+/* ---- names ---- */
 
 static bool is_container_id(const char *text, size_t len)
 {
@@ -77,8 +76,7 @@ static bool is_untranslated(const char *folder_name, const char *pod_uid)
 	return at && at[strlen(slice)] == ':';
 }
 
-/* ---- hierarchies ----------------------------------------------------------------------------------------------------
- */
+/* ---- hierarchies ---- */
 
 static char **point_of(struct hostview *v, bool is_v2, unsigned controller)
 {
@@ -180,8 +178,7 @@ void hostview_close(struct hostview *v)
 	*v = (struct hostview){0};
 }
 
-/* ---- the walk
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- the walk ---- */
 
 struct walk {
 	const char *pod_uid;
@@ -323,8 +320,7 @@ void host_pod_release(struct host_pod *p)
 	*p = (struct host_pod){0};
 }
 
-/* ---- targets
- * ----------------------------------------------------------------------------------------------------------- */
+/* ---- targets ---- */
 
 static int place(struct cgroup_place *out, enum hierarchy h, const char *point, const char *below)
 {

@@ -11,7 +11,7 @@
 
 #include "fault.h"
 
-/* ---- keyed lines: "nr_periods 12\n" (cpu.stat, cpuacct.stat, cpu.stat.local) ------------------------------- */
+/* ---- keyed lines: "nr_periods 12\n" (cpu.stat, cpuacct.stat, cpu.stat.local) ---- */
 
 /* values[i] and bit i of *have are set for each keys[i] that is there; others are left 0 and unset.
  * At most 32 keys. */
@@ -21,7 +21,7 @@ int kv_read_keys(const char *text, const char *const keys[], size_t n, uint64_t 
 /* A file that holds one number (cpuacct.usage). */
 int kv_read_number(const char *text, uint64_t *out, struct fault *f) MUST_CHECK;
 
-/* ---- CPU limit -------------------------------------------------------------------------------------------- */
+/* ---- CPU limit ---- */
 
 /* No limit is a named value, in v1 (-1) and v2 (max) alike. */
 #define QUOTA_NONE UINT64_MAX
@@ -47,7 +47,7 @@ double cpu_quota_cpus(const struct cpu_quota *q);
 /* True if a allows less than b (exact, by cross-multiplication; QUOTA_NONE is the largest). */
 bool cpu_quota_is_below(const struct cpu_quota *a, const struct cpu_quota *b);
 
-/* ---- pressure stall information ----------------------------------------------------------------------------- */
+/* ---- pressure stall information ---- */
 
 struct psi_line {
 	double avg10, avg60, avg300; /* percent of wall time */
@@ -62,7 +62,7 @@ struct psi {
 /* cpu.pressure, io.pressure, memory.pressure. -ENODATA when there is no `some` line. */
 int kv_read_psi(const char *text, struct psi *out, struct fault *f) MUST_CHECK;
 
-/* ---- /proc ---------------------------------------------------------------------------------------------------- */
+/* ---- /proc ---- */
 
 /* The value of "Key:\tvalue" in /proc/PID/status, without the blanks around it. -ENODATA when it is not there. */
 int kv_status_field(const char *text, const char *key, char *out, size_t size, struct fault *f) MUST_CHECK;

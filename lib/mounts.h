@@ -16,7 +16,7 @@ enum controller {
 	CONTROLLER_OTHER = 8, /* any other resource controller; a "name=" hierarchy has none */
 };
 
-/* ---- /proc/PID/cgroup: "ID:controllers:/path" ------------------------------------------------------------------ */
+/* ---- /proc/PID/cgroup: "ID:controllers:/path" ---- */
 
 struct cgroup_line {
 	bool is_v2;           /* "0::" */
@@ -29,7 +29,7 @@ struct cgroup_line {
 /* The next well-formed line at *text, which is advanced; others are passed over. False at the end. */
 bool mounts_next_cgroup_line(const char **text, struct cgroup_line *out);
 
-/* ---- /proc/PID/mountinfo ----------------------------------------------------------------------------------------- */
+/* ---- /proc/PID/mountinfo ---- */
 
 struct cgroup_mount {
 	bool is_v2;
@@ -50,8 +50,7 @@ void mounts_release(struct cgroup_mounts *m);
 /* Bits of a comma-separated list of controllers; exact names only ("cpu" is not in "cpuset"). */
 unsigned mounts_controllers(const char *list, size_t len);
 
-/* ---- paths ---------------------------------------------------------------------------------------------------------
- */
+/* ---- paths ---- */
 
 /* What is left of path (absolute) below root, on a component boundary: "" or "/a/b". NULL when path is not
  * at or below root, or when what is left holds a ".." component, which the file system must never resolve. */

@@ -195,8 +195,7 @@ double runtime_cpus(const struct runtime *r, const struct runtime_view *v)
 	return cpus_for_quota(r, v, &seen);
 }
 
-/* ---- judging -------------------------------------------------------------------------------------------------------
- */
+/* ---- judging ---- */
 
 /* The most CPUs that are not too many. */
 static double most_that_fit(const struct runtime *r, double allowed, const struct cpu_quota *seen)
@@ -235,8 +234,7 @@ static double allowed_cpus(const struct runtime_view *v)
 	return is_limit(&v->binding) ? fmin(v->affinity, cpu_quota_cpus(&v->binding)) : v->affinity;
 }
 
-/* ---- words ---------------------------------------------------------------------------------------------------------
- */
+/* ---- words ---- */
 
 enum { NUMBER_SIZE = 32, CURE_SIZE = 192 };
 

@@ -21,8 +21,7 @@
 
 #include "cpus.h"
 
-/* ---- the table -----------------------------------------------------------------------------------------------------
- */
+/* ---- the table ---- */
 
 /* What is counted where no quota is seen, and what bounds the result. */
 enum runtime_counts {
@@ -85,8 +84,7 @@ const struct runtime *runtimes_find(const char *id);
 /* "never", "value only", "each call", "each run", "live" */
 const char *runtime_resize_name(enum runtime_resize r);
 
-/* ---- one process seen by a runtime ---------------------------------------------------------------------------------
- */
+/* ---- one process seen by a runtime ---- */
 
 struct runtime_view {
 	unsigned affinity;        /* A; 0 = not known */
@@ -112,8 +110,7 @@ bool runtime_view_make(struct runtime_view *out, const struct snapshot *s, const
  * NaN when it counts something that the view does not know. */
 double runtime_cpus(const struct runtime *r, const struct runtime_view *v);
 
-/* ---- the judgement -------------------------------------------------------------------------------------------------
- */
+/* ---- the judgement ---- */
 
 /* With allowed = min(A, binding quota):
  *

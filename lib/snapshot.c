@@ -26,8 +26,7 @@ const char *psi_status_name(enum psi_status s)
 
 static const char *const psi_files[PSI_RESOURCES] = {"cpu.pressure", "io.pressure", "memory.pressure"};
 
-/* ---- opening
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- opening ---- */
 
 /* Absent files are normal, at every level; anything else is remembered by leaving the file closed with its
  * reason in f. Returns 0 or the negative errno of what is not normal. */
@@ -189,8 +188,7 @@ void reader_close(struct reader *r)
 	r->n_levels = 0;
 }
 
-/* ---- reading
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- reading ---- */
 
 /* Keeps the first reason of one snapshot. */
 static void note(struct fault *f, const struct fault *why)
@@ -405,8 +403,7 @@ int reader_take(const struct reader *r, enum snapshot_what what, struct snapshot
 	return 0;
 }
 
-/* ---- judging
- * ----------------------------------------------------------------------------------------------------------- */
+/* ---- judging ---- */
 
 struct limit limit_of(const struct snapshot *s)
 {

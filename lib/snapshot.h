@@ -78,8 +78,7 @@ struct snapshot {
 	struct psi psi[PSI_RESOURCES];
 };
 
-/* ---- the reader ----------------------------------------------------------------------------------------------------
- */
+/* ---- the reader ---- */
 
 struct level_files {
 	char *name;                          /* owned; as cgroup_place.name */
@@ -113,8 +112,7 @@ int reader_take(const struct reader *r, enum snapshot_what what, struct snapshot
 
 void reader_close(struct reader *r);
 
-/* ---- judging the quotas of one snapshot (pure)
- * ----------------------------------------------------------------------- */
+/* ---- judging the quotas of one snapshot (pure) ---- */
 
 enum limit_status { LIMIT_UNKNOWN, LIMIT_NONE, LIMIT_SET };
 

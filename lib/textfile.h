@@ -42,7 +42,7 @@ int64_t textfile_fs_type(int fd);
 
 enum { FS_TYPE_CGROUP1 = 0x27e0eb, FS_TYPE_CGROUP2 = 0x63677270, FS_TYPE_PROC = 0x9fa0 };
 
-/* ---- one-off reads ---------------------------------------------------------------------------------------------- */
+/* ---- one-off reads ---- */
 
 /* Reads a whole file below a folder descriptor (no ".." and no symbolic link as the last part) into
  * buf, NUL-terminated. Returns its length, or a negative errno: -ENOENT, -EACCES, -EOPNOTSUPP (pressure
@@ -56,8 +56,7 @@ ssize_t textfile_read_tree(const struct tree *t, const char *path, char *buf, si
 /* The same for files whose size is not known, up to max bytes; *out is to be freed. */
 int textfile_load_tree(const struct tree *t, const char *path, size_t max, char **out, struct fault *f) MUST_CHECK;
 
-/* ---- kept open ----------------------------------------------------------------------------------------------------
- */
+/* ---- kept open ---- */
 
 /* Longest of the files that are re-read: cpu.stat with every key of 6.18 has about 400 bytes. */
 enum { TEXTFILE_MAX = 4096 };

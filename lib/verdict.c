@@ -54,8 +54,7 @@ static void show(struct bench *b, const char *name, double value)
 	weigh(b, name, value, NAN);
 }
 
-/* ---- throttled ----------------------------------------------------------------------------------------------------
- */
+/* ---- throttled ---- */
 
 static bool level_is_throttled(struct bench *b, size_t level, const char *share_name, const char *count_name)
 {
@@ -154,8 +153,7 @@ static bool detect_throttled_above(struct bench *b)
 	return true;
 }
 
-/* ---- contention
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- contention ---- */
 
 /* Both are upper bounds of what throttling can explain: throttled_usec is summed over CPUs, pressure is a union. */
 static double unexplained_pressure(const struct bench *b)
@@ -267,8 +265,7 @@ static bool detect_contention(struct bench *b)
 	return true;
 }
 
-/* ---- the rest
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- the rest ---- */
 
 static bool detect_io(struct bench *b)
 {

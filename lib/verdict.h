@@ -45,9 +45,8 @@ struct verdict_input {
 	const struct window *window; /* NULL: nothing was read */
 	const char *unreadable;      /* why; or NULL */
 	struct limit limit;
-	const char *binding_cgroup; /* name of the level that binds, or NULL */
-	bool ancestors_hidden;      /* a quota above may exist that cannot be seen */
-	double nproc;               /* CPUs of its affinity mask; NaN = not known */
+	bool ancestors_hidden; /* a quota above may exist that cannot be seen */
+	double nproc;          /* CPUs of its affinity mask; NaN = not known */
 
 	/* second witnesses; `have_` says whether they are there */
 	bool have_runqueue; /* schedstat of its processes */

@@ -72,7 +72,7 @@ const char *neighbour_label(const struct neighbour *n, char out[NEIGHBOUR_NAME_S
 	return out;
 }
 
-/* ---- its name: /proc/PID/mountinfo ------------------------------------------------------------------------------- */
+/* ---- its name: /proc/PID/mountinfo ---- */
 
 /* The complete lines of the buffer; returns how many bytes they had, 0 when there was none. */
 static size_t read_mount_lines(const char *text, size_t len, struct neighbour *into, bool *found)
@@ -126,7 +126,7 @@ static void read_names(struct discovery_state *st, const char *file_name, struct
 	textfile_close(&file);
 }
 
-/* ---- the table of containers ------------------------------------------------------------------------------------- */
+/* ---- the table of containers ---- */
 
 static struct slot *find_slot(struct discovery_state *st, const char *id)
 {
@@ -258,7 +258,7 @@ static int look_at_all(struct discovery_state *st)
 	return 0;
 }
 
-/* ---- judging what was seen --------------------------------------------------------------------------------------- */
+/* ---- judging what was seen ---- */
 
 static bool is_called_pause(const struct discovery_state *st, int32_t pid)
 {
@@ -389,7 +389,7 @@ bool neighbour_owns(const struct neighbour *n, const struct cgroup_target *targe
 	return false;
 }
 
-/* ---- the rest ---------------------------------------------------------------------------------------------------- */
+/* ---- the rest ---- */
 
 static int check_wanted(const char *container, struct fault *f)
 {

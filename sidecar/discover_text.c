@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <string.h>
 
-/* ---- which container: /proc/PID/cgroup --------------------------------------------------------------------------- */
+/* ---- which container: /proc/PID/cgroup ---- */
 
 /* A path cut at its slashes; empty components are passed over. */
 struct components {
@@ -140,7 +140,7 @@ bool discovery_container_of(const char *own_text, const char *text, char id[CONT
 	return false;
 }
 
-/* ---- its name: /proc/PID/mountinfo ------------------------------------------------------------------------------- */
+/* ---- its name: /proc/PID/mountinfo ---- */
 
 /* What stands between two slashes, if it holds nothing but letters, digits and '-' and fits. Returns what is behind the
  * second slash, or NULL. */

@@ -8,6 +8,12 @@
 #include <inttypes.h>
 #include <math.h>
 
+static void put_limit(json_value *line, const struct watch *w)
+{
+	struct limit_view limit = watch_limit_view(w);
+	describe_limit(line, &limit);
+}
+
 void event_started(struct fleet *fleet, unsigned http_port)
 {
 	json_value *line = log_line(&fleet->log, LOG_INFO, "started", "headroom-sidecar %s looks for its target by: %s",
@@ -33,7 +39,7 @@ void event_target_found(struct fleet *fleet, const struct watch *w)
 	json_value *line = log_line(&fleet->log, LOG_INFO, "target_found", "found %s %s", scope_name(w->who.scope),
 				    w->who.container);
 	report_put_identity(line, w);
-	report_put_limit(line, w);
+	put_limit(line, w);
 	log_emit(&fleet->log, line);
 }
 
@@ -59,27 +65,27 @@ void event_restarted(struct fleet *fleet, const struct watch *w)
 				    scope_name(w->who.scope), w->who.container);
 	report_put_identity(line, w);
 	json_set_u64(line, "restarts", w->restarts);
-	report_put_limit(line, w);
+	put_limit(line, w);
 	log_emit(&fleet->log, line);
 }
 
 void event_mismatch(struct fleet *fleet, const struct watch *w)
 {
 	struct mismatch m;
-	mismatch_judge(w, &m);
+	struct limit_view limit = watch_limit_view(w);
+	mismatch_judge(w->who.container, &limit, &m);
 	if (m.kind == MISMATCH_NONE)
 		return;
 	json_value *line =
 		log_line(&fleet->log, m.kind == MISMATCH_NO_LIMIT ? LOG_INFO : LOG_WARN,
 			 m.kind == MISMATCH_NO_LIMIT ? "no_limit" : "nproc_quota_mismatch", "%s", m.sentence);
 	report_put_identity(line, w);
-	report_put_limit(line, w);
-	mismatch_put(line, w);
+	put_limit(line, w);
+	mismatch_put(line, &w->now.snap, &w->cpus, w->reader.hierarchy);
 	log_emit(&fleet->log, line);
 }
 
-/* ---- the limit ------------------------------------------------------------------------------------------------------
- */
+/* ---- the limit ---- */
 
 bool event_limit_differs(const struct limit *a, const struct limit *b)
 {
@@ -105,12 +111,11 @@ void event_limit_changed(struct fleet *fleet, const struct watch *w, const struc
 				    w->who.container, was, is);
 	report_put_identity(line, w);
 	json_set_real(line, "before_quota_cpus", before->status == LIMIT_SET ? cpu_quota_cpus(&before->quota) : NAN);
-	report_put_limit(line, w);
+	put_limit(line, w);
 	log_emit(&fleet->log, line);
 }
 
-/* ---- edges
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- edges ---- */
 
 /* Shares: of active periods for throttling (as CPUThrottlingHigh), of wall time for the others. */
 static const struct {
@@ -201,9 +206,9 @@ static void say_edge(struct fleet *fleet, struct watch *w, enum edge_kind kind, 
 		w->edge_bases[kind] = totals(w, kind);
 	else
 		put_totals(line, w, kind, now_ns);
-	report_put_window(line, w, window);
+	describe_window(line, window, &w->limit);
 	if (action != EDGE_RESOLVED)
-		report_put_verdict(line, v);
+		describe_verdict(line, v);
 	log_emit(&fleet->log, line);
 }
 
@@ -223,8 +228,7 @@ void events_evaluate(struct fleet *fleet, struct watch *w)
 	watch_mark(w, MARK_EVENT);
 }
 
-/* ---- summary
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- summary ---- */
 
 void event_summary(struct fleet *fleet, struct watch *w)
 {
@@ -233,11 +237,11 @@ void event_summary(struct fleet *fleet, struct watch *w)
 	watch_judge(w, &w->marks[MARK_LOG], &window, &v);
 	json_value *line = log_line(&fleet->log, LOG_INFO, "summary", "%s: %s", w->who.container, v.words.sentence);
 	report_put_identity(line, w);
-	report_put_limit(line, w);
-	report_put_window(line, w, &window);
+	put_limit(line, w);
+	describe_window(line, &window, &w->limit);
 	report_put_worst(line, &w->worst);
 	report_put_demand(line, w);
-	report_put_verdict(line, &v);
+	describe_verdict(line, &v);
 	report_put_vitals(line, fleet);
 	log_emit(&fleet->log, line);
 	worst_reset(&w->worst);

@@ -28,8 +28,7 @@ static bool is_passed_on(int signal)
 	return signal != SIGCHLD;
 }
 
-/* ---- the start ----------------------------------------------------------------------------------------------------
- */
+/* ---- the start ---- */
 
 /* Dispositions that this process has changed, as they were before. */
 struct dispositions {
@@ -152,8 +151,7 @@ int exec_start(struct exec *e, char *const argv[], struct fault *f)
 	return 0;
 }
 
-/* ---- the loop -----------------------------------------------------------------------------------------------------
- */
+/* ---- the loop ---- */
 
 /* Only what the child has: in the background the terminal is the shell's. */
 static void take_terminal_back(const struct exec *e)

@@ -8,8 +8,7 @@
 
 enum { LOOK_AGAIN_LOST_MS = 1000, LOOK_AGAIN_MS = 5000, THREADS_PER_WATCH = 128 };
 
-/* ---- the fleet ------------------------------------------------------------------------------------------------------
- */
+/* ---- the fleet ---- */
 
 static struct watch *add_watch(struct fleet *fleet, const struct identity *who)
 {
@@ -91,8 +90,7 @@ static void failed_watch(struct fleet *fleet, struct watch *w)
 		event_unreadable(fleet, w);
 }
 
-/* ---- one target
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- one target ---- */
 
 static void name_single(struct watch *w, const struct target_query *q)
 {
@@ -128,8 +126,7 @@ static void look_single(struct finder *x, struct fleet *fleet)
 		failed_watch(fleet, w);
 }
 
-/* ---- host view
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- host view ---- */
 
 static void look_at_host_cgroup(struct finder *x, struct fleet *fleet, const struct hostview *v,
 				const struct identity *who, const char *below)
@@ -191,8 +188,7 @@ static void look_host(struct finder *x, struct fleet *fleet)
 	hostview_close(&view);
 }
 
-/* ---- shared PID namespace
- * ------------------------------------------------------------------------------------------------ */
+/* ---- shared PID namespace ---- */
 
 static int resolve_neighbour(struct finder *x, struct watch *w, const struct neighbour *n, struct cgroup_target *target,
 			     char proc_name[16])
@@ -248,8 +244,7 @@ static void look_shared(struct finder *x, struct fleet *fleet)
 	remove_unseen(fleet, "no process of it is visible any more");
 }
 
-/* ---- which way
- * ------------------------------------------------------------------------------------------------------------- */
+/* ---- which way ---- */
 
 static int decide_way(struct finder *x, struct fault *f)
 {

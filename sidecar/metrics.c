@@ -8,8 +8,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-/* ---- which format
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- which format ---- */
 
 /* The quality of a media type in an Accept header, 0 when it is not there. */
 static double quality(const char *accept, const char *type)
@@ -34,8 +33,7 @@ const char *metrics_content_type(enum metrics_format format)
 					     : "text/plain; version=0.0.4; charset=utf-8";
 }
 
-/* ---- writing
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- writing ---- */
 
 struct page {
 	FILE *out;
@@ -111,8 +109,7 @@ static void per_watch(const struct page *p, const char *name, enum type type, co
 	}
 }
 
-/* ---- the values
- * ----------------------------------------------------------------------------------------------------------- */
+/* ---- the values ---- */
 
 static double counter_value(const struct watch *w, size_t level, enum counter c, double scale)
 {
@@ -323,8 +320,7 @@ static void demand_histogram(const struct page *p)
 	}
 }
 
-/* ---- ourselves
- * -------------------------------------------------------------------------------------------------------------- */
+/* ---- ourselves ---- */
 
 static void own(const struct page *p, const char *name, enum type type, const char *unit, double value,
 		const char *help)

@@ -1,6 +1,6 @@
 #include "once.h"
 
-#include "cpus.h"
+#include "describe.h"
 #include "mismatch.h"
 #include "snapshot.h"
 
@@ -17,7 +17,7 @@ struct findings {
 	struct cpu_counts cpus;
 	struct reader reader;
 	struct snapshot snap;
-	struct limit limit;
+	struct limit_view view;
 	bool have_snapshot;
 	struct fault fault; /* why the limit is unknown, else empty */
 };
@@ -30,67 +30,19 @@ static void look(struct findings *w, const struct tree *t, const struct target_q
 		  : w->target.proc_name  ? w->target.proc_name
 					 : "self",
 		  &w->target.cgroup);
+	w->view.cpus = w->cpus;
 	if (rc < 0 || reader_open(&w->reader, &w->target.cgroup, &w->fault) < 0)
 		return;
 	if (reader_take(&w->reader, SNAPSHOT_FULL, &w->snap, &w->fault) < 0)
 		return;
 	w->have_snapshot = true;
-	w->limit = limit_of(&w->snap);
+	w->view = limit_view_of(&w->reader, &w->snap, &w->cpus);
 	/* a pressure or counter file that cannot be read is no reason to doubt the limit */
-	if (w->limit.status != LIMIT_UNKNOWN)
+	if (w->view.limit.status != LIMIT_UNKNOWN)
 		w->fault.err = 0;
 }
 
-/* ---- the parts of the object
- * ------------------------------------------------------------------------------------------ */
-
-static void set_count(json_value *o, const char *key, bool have, unsigned n)
-{
-	if (have)
-		json_set_u64(o, key, n);
-	else
-		json_set_null(o, key);
-}
-
-static void put_limit(json_value *o, const struct findings *w)
-{
-	static const char *const names[] = {"unknown", "unlimited", "limited"};
-	json_set_text(o, "quota_status", names[w->limit.status]);
-	if (w->limit.status != LIMIT_SET) {
-		json_set_null(o, "quota_cpus");
-		json_set_null(o, "quota_usec");
-		json_set_null(o, "period_usec");
-		json_set_null(o, "binding_cgroup");
-		return;
-	}
-	json_set_real(o, "quota_cpus", cpu_quota_cpus(&w->limit.quota));
-	json_set_u64(o, "quota_usec", w->limit.quota.quota_usec);
-	json_set_u64(o, "period_usec", w->limit.quota.period_usec);
-	json_set_text(o, "binding_cgroup", w->reader.levels[w->limit.level].name);
-}
-
-static void put_cpus(json_value *o, const struct findings *w)
-{
-	double effective = cpus_effective(&w->cpus, &w->limit);
-	set_count(o, "cpuset_cpus", w->cpus.have_cpuset, w->cpus.cpuset);
-	set_count(o, "online_cpus", w->cpus.have_online, w->cpus.online);
-	set_count(o, "nproc", w->cpus.have_nproc, w->cpus.nproc);
-	json_set_real(o, "effective_cpus", effective);
-	if (isnan(effective) || !w->cpus.have_nproc)
-		json_set_null(o, "mismatch");
-	else
-		json_set_bool(o, "mismatch", effective < w->cpus.nproc);
-}
-
-static void put_counters(json_value *o, const struct counters *c, enum counter first, enum counter last)
-{
-	for (enum counter i = first; i <= last; i++) {
-		if (counters_have(c, i))
-			json_set_u64(o, counter_key(i), c->value[i]);
-		else
-			json_set_null(o, counter_key(i));
-	}
-}
+/* ---- the parts of the object ---- */
 
 static void put_stats(json_value *o, const struct findings *w)
 {
@@ -100,15 +52,16 @@ static void put_stats(json_value *o, const struct findings *w)
 		return;
 	}
 	json_value *own = json_new_object();
-	put_counters(own, &w->snap.levels[0].counters, COUNTER_USAGE, COUNTER_BURST);
+	describe_counters(own, &w->snap.levels[0].counters, COUNTER_USAGE, COUNTER_BURST);
 	json_set_value(o, "cpu_stat", own);
-	if (w->limit.status != LIMIT_SET) {
+	if (w->view.limit.status != LIMIT_SET) {
 		json_set_null(o, "throttle_stat");
 		return;
 	}
 	json_value *binding = json_new_object();
-	json_set_text(binding, "cgroup", w->reader.levels[w->limit.level].name);
-	put_counters(binding, &w->snap.levels[w->limit.level].counters, COUNTER_NR_PERIODS, COUNTER_THROTTLED);
+	json_set_text(binding, "cgroup", w->reader.levels[w->view.limit.level].name);
+	describe_counters(binding, &w->snap.levels[w->view.limit.level].counters, COUNTER_NR_PERIODS,
+			  COUNTER_THROTTLED);
 	json_set_value(o, "throttle_stat", binding);
 }
 
@@ -186,33 +139,27 @@ static void put_scope(json_value *o, const struct findings *w)
 
 json_value *once_report(const struct tree *t, const struct target_query *q, bool *failed)
 {
-	struct findings w = {.limit = {.status = LIMIT_UNKNOWN}};
+	struct findings w = {.view = {.limit = {.status = LIMIT_UNKNOWN}}};
 	look(&w, t, q);
 	json_value *o = json_new_object();
 	json_set_u64(o, "schema_version", SCHEMA_VERSION);
 	json_set_text(o, "cgroup_version", cgroup_version_name(w.target.cgroup.version));
 	json_set_text(o, "cpu_controller", hierarchy_name(w.target.cgroup.cpu_controller));
 	put_scope(o, &w);
-	put_limit(o, &w);
-	if (w.have_snapshot && w.reader.ancestors_hidden_known)
-		json_set_bool(o, "ancestors_hidden", w.reader.ancestors_hidden);
-	else
-		json_set_null(o, "ancestors_hidden");
-	put_cpus(o, &w);
+	describe_limit(o, &w.view);
 	put_stats(o, &w);
 	put_pressure(o, &w);
 	json_set_value(o, "runtimes",
 		       w.have_snapshot ? mismatch_runtimes(&w.snap, &w.cpus, w.reader.hierarchy) : json_new_array());
 	put_containers(o, &w, t);
-	*failed = w.limit.status == LIMIT_UNKNOWN;
+	*failed = w.view.limit.status == LIMIT_UNKNOWN;
 	json_set_text(o, "error", *failed ? fault_text(&w.fault) : NULL);
 	reader_close(&w.reader);
 	target_release(&w.target);
 	return o;
 }
 
-/* ---- for people
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- for people ---- */
 
 static void print_limit(const json_value *r, FILE *out)
 {

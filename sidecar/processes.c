@@ -73,7 +73,7 @@ void processes_close(struct processes *p)
 	*p = PROCESSES_CLOSED;
 }
 
-/* ---- reading ----------------------------------------------------------------------------------------------------- */
+/* ---- reading ---- */
 
 static int read_thread(const struct thread_file *t, struct schedstat *out)
 {
@@ -136,7 +136,7 @@ void processes_read(struct processes *p, struct runqueue *out)
 	out->state = p->n_processes == 0 ? RUNQUEUE_NONE : counts_nothing(p) ? RUNQUEUE_OFF : RUNQUEUE_OK;
 }
 
-/* ---- the list of threads ----------------------------------------------------------------------------------------- */
+/* ---- the list of threads ---- */
 
 static struct thread_file *find_thread(struct processes *p, int32_t pid, int32_t tid)
 {
@@ -267,8 +267,7 @@ void processes_refresh(struct processes *p, const int32_t *pids, size_t n, unsig
 	end_refresh(p);
 }
 
-/* ---- the processes of a cgroup ------------------------------------------------------------------------------------
- */
+/* ---- the processes of a cgroup ---- */
 
 /* One pid a line, read piece by piece: a line may be cut by the end of a piece. */
 struct pid_lines {

@@ -19,105 +19,12 @@ void report_put_identity(json_value *o, const struct watch *w)
 	json_set_text(o, "cgroup", w->open ? w->reader.levels[0].name : NULL);
 }
 
-static void put_count(json_value *o, const char *key, bool have, uint64_t n)
-{
-	if (have)
-		json_set_u64(o, key, n);
-	else
-		json_set_null(o, key);
-}
-
-void report_put_limit(json_value *o, const struct watch *w)
-{
-	static const char *const names[] = {"unknown", "unlimited", "limited"};
-	bool limited = w->limit.status == LIMIT_SET;
-	double effective = cpus_effective(&w->cpus, &w->limit);
-	json_set_text(o, "quota_status", names[w->limit.status]);
-	json_set_real(o, "quota_cpus", limited ? cpu_quota_cpus(&w->limit.quota) : NAN);
-	put_count(o, "quota_usec", limited, w->limit.quota.quota_usec);
-	put_count(o, "period_usec", limited, w->limit.quota.period_usec);
-	json_set_text(o, "binding_cgroup", watch_binding_name(w));
-	if (w->open && w->reader.ancestors_hidden_known)
-		json_set_bool(o, "ancestors_hidden", w->reader.ancestors_hidden);
-	else
-		json_set_null(o, "ancestors_hidden");
-	put_count(o, "nproc", w->cpus.have_nproc, w->cpus.nproc);
-	put_count(o, "cpuset_cpus", w->cpus.have_cpuset, w->cpus.cpuset);
-	put_count(o, "online_cpus", w->cpus.have_online, w->cpus.online);
-	json_set_real(o, "effective_cpus", effective);
-	if (w->cpus.have_nproc && !isnan(effective))
-		json_set_bool(o, "mismatch", effective < w->cpus.nproc);
-	else
-		json_set_null(o, "mismatch");
-}
-
-static void put_throttling(json_value *o, const struct window *window)
-{
-	const struct counters *d = &window->levels[0].delta;
-	double throttled = counters_have(d, COUNTER_NR_THROTTLED) ? (double)d->value[COUNTER_NR_THROTTLED] : NAN;
-	double stop_ms = counters_have(d, COUNTER_THROTTLED) ? (double)d->value[COUNTER_THROTTLED] / 1e3 : NAN;
-	put_count(o, "nr_periods", counters_have(d, COUNTER_NR_PERIODS), d->value[COUNTER_NR_PERIODS]);
-	put_count(o, "nr_throttled", counters_have(d, COUNTER_NR_THROTTLED), d->value[COUNTER_NR_THROTTLED]);
-	put_count(o, "throttled_usec", counters_have(d, COUNTER_THROTTLED), d->value[COUNTER_THROTTLED]);
-	json_set_real(o, "throttled_share_of_periods", window_throttled_share(window, 0));
-	json_set_real(o, "throttled_periods_per_s", throttled * 1e9 / (double)window->duration_ns);
-	json_set_real(o, "stop_ms_per_throttled_period", throttled > 0 ? stop_ms / throttled : NAN);
-}
-
-/* Of every level above that is visible and has a quota; null when there is none. */
-static void put_throttling_above(json_value *o, const struct window *window)
-{
-	uint64_t periods = 0;
-	uint64_t usec = 0;
-	bool any = false;
-	for (size_t i = 1; i < window->n_levels; i++) {
-		any |= counters_have(&window->levels[i].delta, COUNTER_NR_THROTTLED);
-		periods += window_count(window, i, COUNTER_NR_THROTTLED);
-		usec += window_count(window, i, COUNTER_THROTTLED);
-	}
-	put_count(o, "nr_throttled_above", any, periods);
-	put_count(o, "throttled_usec_above", any, usec);
-}
-
-void report_put_window(json_value *o, const struct watch *w, const struct window *window)
-{
-	static const char *const some_keys[] = {"psi_cpu_some_usec", "psi_io_some_usec", "psi_memory_some_usec"};
-	static const char *const full_keys[] = {"psi_cpu_full_usec", "psi_io_full_usec", "psi_memory_full_usec"};
-	double cores = window_cores(window);
-	json_set_bool(o, "restarted", window->restarted);
-	json_set_real(o, "duration_s", (double)window->duration_ns / 1e9);
-	if (window->restarted)
-		return;
-	put_count(o, "usage_usec", counters_have(&window->levels[0].delta, COUNTER_USAGE),
-		  window->levels[0].delta.value[COUNTER_USAGE]);
-	json_set_real(o, "cpu_cores_mean", cores);
-	json_set_real(o, "of_limit", w->limit.status == LIMIT_SET ? cores / cpu_quota_cpus(&w->limit.quota) : NAN);
-	put_throttling(o, window);
-	put_throttling_above(o, window);
-	put_count(o, "local_throttled_usec", window->have_local_throttled, window->local_throttled_usec);
-	for (size_t i = 0; i < PSI_RESOURCES; i++) {
-		put_count(o, some_keys[i], window->have_psi[i], window->psi_some_usec[i]);
-		if (window->have_psi_full[i])
-			json_set_u64(o, full_keys[i], window->psi_full_usec[i]);
-	}
-}
-
-void report_put_verdict(json_value *o, const struct verdict *v)
-{
-	json_set_text(o, "verdict", cause_id(v->cause));
-	if (v->cause == CAUSE_CONTENTION)
-		json_set_text(o, "contention_by", contention_by_id(v->words.by));
-	json_set_text(o, "verdict_sentence", v->words.sentence);
-	json_set_text(o, "verdict_next", v->words.next);
-	json_set_text(o, "verdict_disproof", v->words.disproof);
-}
-
 void report_put_demand(json_value *o, const struct watch *w)
 {
 	const struct demand *d = &w->demand;
 	json_set_u64(o, "demand_periods", d->periods);
 	json_set_real(o, "demand_cores_mean", demand_mean_cores(d));
-	put_count(o, "periods_exhausted", d->quota_usec != QUOTA_NONE, d->exhausted);
+	describe_count(o, "periods_exhausted", d->quota_usec != QUOTA_NONE, d->exhausted);
 	json_set_real(o, "exhausted_at_ms", demand_exhausted_at_ms(d));
 	json_set_real(o, "phase_ms", d->have_phase ? (double)d->phase_ns / 1e6 : NAN);
 	json_set_real(o, "phase_width_ms", d->have_phase ? (double)d->phase_width_ns / 1e6 : NAN);
@@ -144,23 +51,7 @@ void report_put_vitals(json_value *o, const struct fleet *fleet)
 	json_set_u64(o, "lines_dropped", fleet->log.dropped);
 }
 
-/* ---- /report
- * ----------------------------------------------------------------------------------------------------------- */
-
-static json_value *evidence_list(const struct verdict *v)
-{
-	json_value *list = json_new_array();
-	for (size_t i = 0; i < v->n_evidence; i++) {
-		json_value *e = json_new_object();
-		json_set_text(e, "name", v->evidence[i].name);
-		json_set_real(e, "value", v->evidence[i].value);
-		json_set_real(e, "threshold", v->evidence[i].threshold);
-		if (!isnan(v->evidence[i].threshold))
-			json_set_bool(e, "holds", v->evidence[i].holds);
-		json_add_value(list, e);
-	}
-	return list;
-}
+/* ---- /report ---- */
 
 static json_value *window_object(const struct watch *w, const struct mark *from)
 {
@@ -168,12 +59,12 @@ static json_value *window_object(const struct watch *w, const struct mark *from)
 	struct verdict v;
 	json_value *o = json_new_object();
 	watch_judge(w, from, &window, &v);
-	report_put_window(o, w, &window);
-	report_put_verdict(o, &v);
+	describe_window(o, &window, &w->limit);
+	describe_verdict(o, &v);
 	json_set_real(o, "throttled_share_of_time", v.throttled_share);
 	json_set_real(o, "contention_share_of_time", v.contention_share);
 	json_set_real(o, "io_share_of_time", v.io_share);
-	json_set_value(o, "evidence", evidence_list(&v));
+	json_set_value(o, "evidence", describe_evidence(&v));
 	return o;
 }
 
@@ -189,15 +80,6 @@ static json_value *demand_object(const struct watch *w)
 		json_add_i64(counts, (int64_t)w->demand.buckets[i]);
 	json_set_value(o, "bounds_cores", bounds);
 	json_set_value(o, "counts", counts);
-	return o;
-}
-
-static json_value *counters_object(const struct watch *w)
-{
-	const struct counters *c = &w->now.snap.levels[0].counters;
-	json_value *o = json_new_object();
-	for (enum counter i = 0; i < COUNTERS; i++)
-		put_count(o, counter_key(i), counters_have(c, i), c->value[i]);
 	return o;
 }
 
@@ -221,9 +103,12 @@ static json_value *watch_object(struct watch *w, uint64_t since, bool *known)
 	put_runqueue(o, w);
 	if (!w->open)
 		return o;
-	report_put_limit(o, w);
+	struct limit_view limit = watch_limit_view(w);
+	json_value *counters = json_new_object();
+	describe_limit(o, &limit);
+	describe_counters(counters, &w->now.snap.levels[0].counters, COUNTER_USAGE, COUNTER_BURST);
 	json_set_u64(o, "restarts", w->restarts);
-	json_set_value(o, "cpu_stat", counters_object(w));
+	json_set_value(o, "cpu_stat", counters);
 	json_set_value(o, "since_start", window_object(w, &w->marks[MARK_START]));
 	const struct mark *from = watch_find_client_mark(w, since);
 	*known |= from != NULL;

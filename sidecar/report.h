@@ -9,18 +9,6 @@ enum { REPORT_SCHEMA_VERSION = 1 };
 /* Flat: container, container_id, pod_uid (where known), scope, cgroup. */
 void report_put_identity(json_value *o, const struct watch *w);
 
-/* Flat: quota_status, quota_cpus, quota_usec, period_usec, binding_cgroup, ancestors_hidden, nproc, cpuset_cpus,
- * online_cpus, effective_cpus, mismatch. */
-void report_put_limit(json_value *o, const struct watch *w);
-
-/* Flat: duration_s, cpu_cores_mean, of_limit, nr_periods, nr_throttled, throttled_share_of_periods, throttled_per_s,
- * stop_ms_per_throttled_period, throttled_ms, nr_throttled_above, throttled_ms_above, psi_*_ms. What is not there is
- * null. */
-void report_put_window(json_value *o, const struct watch *w, const struct window *window);
-
-/* Flat: verdict, contention_by, verdict_sentence, verdict_next, verdict_disproof. */
-void report_put_verdict(json_value *o, const struct verdict *v);
-
 /* Flat: demand_periods, demand_cores_mean, periods_exhausted, exhausted_at_ms, phase_ms, phase_width_ms. */
 void report_put_demand(json_value *o, const struct watch *w);
 

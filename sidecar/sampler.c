@@ -29,8 +29,7 @@ struct sampler {
 	int status;
 };
 
-/* ---- HTTP ----------------------------------------------------------------------------------------------------------
- */
+/* ---- HTTP ---- */
 
 static void answer_text(struct server_answer *a, unsigned status, const char *text)
 {
@@ -100,8 +99,7 @@ static void on_request(void *context, const struct server_request *r, struct ser
 	answer_text(a, 404, "here are /metrics, /report, /healthz and /livez\n");
 }
 
-/* ---- sampling
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- sampling ---- */
 
 static void sample_watch(struct sampler *s, struct watch *w, enum snapshot_what what)
 {
@@ -213,8 +211,7 @@ static void on_signal(struct sampler *s)
 	}
 }
 
-/* ---- start and end
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- start and end ---- */
 
 static int add_fd(struct sampler *s, int fd)
 {

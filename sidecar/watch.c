@@ -145,7 +145,6 @@ void watch_judge(const struct watch *w, const struct mark *from, struct window *
 		.window = w->open ? window : NULL,
 		.unreadable = w->open ? NULL : fault_text(&w->why),
 		.limit = w->limit,
-		.binding_cgroup = watch_binding_name(w),
 		.ancestors_hidden = w->open && w->reader.ancestors_hidden,
 		.nproc = w->cpus.have_nproc ? (double)w->cpus.nproc : NAN,
 	};
@@ -161,7 +160,9 @@ void watch_judge(const struct watch *w, const struct mark *from, struct window *
 	verdict_judge(&in, &verdict_default_thresholds, out);
 }
 
-const char *watch_binding_name(const struct watch *w)
+struct limit_view watch_limit_view(const struct watch *w)
 {
-	return w->open && w->limit.status == LIMIT_SET ? w->reader.levels[w->limit.level].name : NULL;
+	if (w->open)
+		return limit_view_of(&w->reader, &w->now.snap, &w->cpus);
+	return (struct limit_view){.limit = {.status = LIMIT_UNKNOWN}};
 }

@@ -5,6 +5,7 @@
 
 #include "cpus.h"
 #include "demand.h"
+#include "describe.h"
 #include "edge.h"
 #include "hostview.h"
 #include "processes.h"
@@ -102,7 +103,7 @@ const struct mark *watch_find_client_mark(const struct watch *w, uint64_t token)
 /* The window from a mark to the last sample, and the verdict over it. */
 void watch_judge(const struct watch *w, const struct mark *from, struct window *window, struct verdict *out);
 
-/* The level whose quota binds: the container itself, or something above. */
-const char *watch_binding_name(const struct watch *w);
+/* Its limit as seen from here. */
+struct limit_view watch_limit_view(const struct watch *w);
 
 #endif

@@ -5,27 +5,26 @@
 #include <math.h>
 #include <string.h>
 
-void mismatch_judge(const struct watch *w, struct mismatch *out)
+void mismatch_judge(const char *who, const struct limit_view *v, struct mismatch *out)
 {
-	double effective = cpus_effective(&w->cpus, &w->limit);
+	double effective = cpus_effective(&v->cpus, &v->limit);
 	*out = (struct mismatch){.kind = MISMATCH_NONE};
-	if (isnan(effective) || !w->cpus.have_nproc)
+	if (isnan(effective) || !v->cpus.have_nproc)
 		return;
-	if (effective < w->cpus.nproc) {
+	if (effective < v->cpus.nproc) {
 		out->kind = MISMATCH_QUOTA;
 		snprintf(
 			out->sentence, sizeof out->sentence,
 			"%s sees %u CPUs but may use %.4g: a program that sizes its pool by nproc starts %.3g threads for each CPU it may "
 			"use, and they are stopped together when the quota of a period is spent%s",
-			w->who.container, w->cpus.nproc, effective, w->cpus.nproc / effective,
-			w->limit.level > 0 ? "; the limit is set on a cgroup above, which many runtimes do not see"
+			who, v->cpus.nproc, effective, v->cpus.nproc / effective,
+			v->limit.level > 0 ? "; the limit is set on a cgroup above, which many runtimes do not see"
 					   : "");
-	} else if (w->limit.status == LIMIT_NONE) {
+	} else if (v->limit.status == LIMIT_NONE) {
 		out->kind = MISMATCH_NO_LIMIT;
 		snprintf(out->sentence, sizeof out->sentence, "%s has no CPU limit%s: thread pools grow to %u CPUs",
-			 w->who.container,
-			 w->reader.ancestors_hidden ? " that is visible (a cgroup above may have one)" : "",
-			 w->cpus.nproc);
+			 who, v->ancestors_hidden ? " that is visible (a cgroup above may have one)" : "",
+			 v->cpus.nproc);
 	}
 }
 
@@ -47,7 +46,22 @@ static void add_settings(char *settings, size_t size, const char *more)
 	}
 }
 
-void mismatch_put(json_value *o, const struct watch *w)
+void mismatch_settings(const struct snapshot *s, const struct cpu_counts *cpus, enum hierarchy cpu_controller,
+		       char out[MISMATCH_SETTINGS_SIZE])
+{
+	struct runtime_view view;
+	out[0] = '\0';
+	if (!runtime_view_make(&view, s, cpus, cpu_controller))
+		return;
+	for (size_t i = 0; i < runtimes_count(); i++) {
+		struct runtime_judgement j;
+		runtime_judge(runtimes_at(i), &view, &j);
+		if (j.fit == RUNTIME_TOO_MANY || j.fit == RUNTIME_BLIND_TO_ANCESTOR)
+			add_settings(out, MISMATCH_SETTINGS_SIZE, j.setting);
+	}
+}
+
+void mismatch_put(json_value *o, const struct snapshot *s, const struct cpu_counts *cpus, enum hierarchy cpu_controller)
 {
 	static const struct {
 		enum runtime_fit fit;
@@ -58,8 +72,8 @@ void mismatch_put(json_value *o, const struct watch *w)
 		{RUNTIME_BLIND_TO_ANCESTOR, "runtimes_blind"},
 	};
 	struct runtime_view view;
-	char settings[512] = "";
-	if (!runtime_view_make(&view, &w->now.snap, &w->cpus, w->reader.hierarchy))
+	char settings[MISMATCH_SETTINGS_SIZE];
+	if (!runtime_view_make(&view, s, cpus, cpu_controller))
 		return;
 	json_value *assumed = json_new_object();
 	json_value *by_fit[ARRAY_LEN(lists)];
@@ -73,20 +87,19 @@ void mismatch_put(json_value *o, const struct watch *w)
 		for (size_t k = 0; k < ARRAY_LEN(lists); k++)
 			if (j.fit == lists[k].fit)
 				json_add_text(by_fit[k], r->id);
-		if (j.fit == RUNTIME_TOO_MANY || j.fit == RUNTIME_BLIND_TO_ANCESTOR)
-			add_settings(settings, sizeof settings, j.setting);
 	}
 	json_set_value(o, "runtimes", assumed);
 	for (size_t k = 0; k < ARRAY_LEN(lists); k++)
 		json_set_value(o, lists[k].key, by_fit[k]);
+	mismatch_settings(s, cpus, cpu_controller, settings);
 	json_set_text(o, "settings", settings);
 }
 
-json_value *mismatch_runtimes(const struct snapshot *s, const struct cpu_counts *counts, enum hierarchy cpu_controller)
+json_value *mismatch_runtimes(const struct snapshot *s, const struct cpu_counts *cpus, enum hierarchy cpu_controller)
 {
 	struct runtime_view view;
 	json_value *list = json_new_array();
-	if (!runtime_view_make(&view, s, counts, cpu_controller))
+	if (!runtime_view_make(&view, s, cpus, cpu_controller))
 		return list;
 	for (size_t i = 0; i < runtimes_count(); i++) {
 		struct runtime_judgement j;
