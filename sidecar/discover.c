@@ -332,15 +332,17 @@ static enum discovery_way judge_way(const struct discovery *d)
 	return DISCOVERY_ALONE;
 }
 
-static bool drop_gone(struct discovery_state *st)
+/* Returns how many places became free; *listed is set when one of them was in the list. */
+static unsigned drop_gone(struct discovery_state *st, bool *listed)
 {
-	bool dropped = false;
+	unsigned dropped = 0;
 	for (size_t i = 0; i < NEIGHBOURS_MAX; i++) {
 		struct slot *slot = &st->slots[i];
-		if (slot->n.id[0] && slot->n.n_processes == 0) {
-			dropped |= slot->published;
-			*slot = (struct slot){0};
-		}
+		if (!slot->n.id[0] || slot->n.n_processes > 0)
+			continue;
+		*listed |= slot->published;
+		*slot = (struct slot){0};
+		dropped++;
 	}
 	return dropped;
 }
@@ -358,6 +360,20 @@ static void begin_scan(struct discovery_state *st)
 	}
 }
 
+/* A second time when the table was full of containers that are gone. */
+static int look_for_containers(struct discovery_state *st, bool *listed_gone)
+{
+	for (int round = 0; round < 2; round++) {
+		begin_scan(st);
+		int rc = look_at_all(st);
+		if (rc < 0)
+			return rc;
+		if (drop_gone(st, listed_gone) == 0 || !st->truncated)
+			break;
+	}
+	return 0;
+}
+
 int discovery_scan(struct discovery *d, struct fault *f)
 {
 	struct discovery_state *st = d->state;
@@ -365,11 +381,10 @@ int discovery_scan(struct discovery *d, struct fault *f)
 	ssize_t len = textfile_read_at(st->proc_fd, "self/cgroup", st->own_cgroup, sizeof st->own_cgroup, f);
 	if (len < 0)
 		return fault_prefix(f, (int)len, "looking for neighbours: our own cgroup in /proc");
-	begin_scan(st);
-	int rc = look_at_all(st);
+	bool changed = false;
+	int rc = look_for_containers(st, &changed);
 	if (rc < 0)
 		return fault_set(f, -rc, "looking for neighbours: cannot list /proc");
-	bool changed = drop_gone(st);
 	for (size_t i = 0; i < NEIGHBOURS_MAX; i++)
 		if (st->slots[i].n.id[0])
 			learn(st, &st->slots[i]);
