@@ -36,6 +36,7 @@ static const struct command {
 	int (*run)(int argc, char **argv);
 	const char *help;
 } commands[] = {
+	{"check", command_check, "what is this container limited to, and does it hurt now?"},
 	{"demo", command_demo, "study 1 in under a minute: bursts and an even load under the same limit"},
 	{"study", command_study, "a published study, repeated on this machine: study 1"},
 	{"sidecar", command_sidecar, "headroom-sidecar: what a container is limited to, and what it waits for"},
