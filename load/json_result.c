@@ -4,6 +4,7 @@
 #include "stats.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 /* --- writing ---------------------------------------------------------------------------------------------------- */
@@ -84,6 +85,7 @@ static void set_circumstances(json_value *o, const struct result *r)
 	json_set_i64(o, "start_wall_ns", r->start_wall_ns);
 	json_set_i64(o, "start_mono_ns", r->start_mono_ns);
 	json_set_real(o, "cpu_s", r->cpu_s);
+	json_set_u64(o, "warmup", r->warmup);
 	json_set_u64(o, "connections", r->connections);
 	json_set_u64(o, "connections_opened", r->connections_opened);
 	json_set_text(o, "scheduling", r->scheduling);
@@ -104,19 +106,30 @@ static void set_circumstances(json_value *o, const struct result *r)
 		json_set_null(o, "target_cpus");
 }
 
-static void set_server_means(json_value *o, const struct result *r)
+/* "server_queue_ns" -> "queue" */
+static void server_key(int field, char key[32])
 {
-	json_value *means = json_new_object();
+	const char *column = answer_field_column((enum answer_field)field);
+	snprintf(key, 32, "%.*s", (int)(strlen(column) - strlen("server_") - strlen("_ns")),
+		 column + strlen("server_"));
+}
+
+static void set_server(json_value *o, const struct result *r)
+{
+	json_value *server = json_new_object();
 	for (int k = 0; k < ANSWER_FIELDS; k++) {
-		char key[40];
+		char key[32];
 		/* a mean of instants says nothing */
 		if (r->server_n[k] == 0 || k == ANSWER_ARRIVED || k == ANSWER_STARTED || k == ANSWER_ENDED)
 			continue;
-		snprintf(key, sizeof key, "%.*s_ms", (int)strlen(answer_field_column((enum answer_field)k)) - 3,
-			 answer_field_column((enum answer_field)k));
-		json_set_real(means, key, r->server_sum_ns[k] / (double)r->server_n[k] / 1e6);
+		json_value *figure = json_new_object();
+		json_set_u64(figure, "answers", r->server_n[k]);
+		json_set_real(figure, "mean_ms", r->server_sum_ns[k] / (double)r->server_n[k] / 1e6);
+		json_set_real(figure, "sum_ns", r->server_sum_ns[k]);
+		server_key(k, key);
+		json_set_value(server, key, figure);
 	}
-	json_set_value(o, "server_means", means);
+	json_set_value(o, "server", server);
 }
 
 static void set_shard(json_value *o, const struct result *r)
@@ -188,7 +201,7 @@ json_value *json_from_result(const struct result *r, uint64_t keep)
 	json_set_text(o, "invalid_reason", r->valid ? NULL : r->invalid_reason);
 	set_outcomes(o, r);
 	set_circumstances(o, r);
-	set_server_means(o, r);
+	set_server(o, r);
 	set_shard(o, r);
 	json_set_value(o, "histogram", from_histogram(&r->latency.histogram));
 	json_set_value(o, "service_histogram", from_histogram(&r->service.histogram));
@@ -197,4 +210,211 @@ json_value *json_from_result(const struct result *r, uint64_t keep)
 	set_samples(o, "service_samples_ns", &r->service, keep);
 	set_samples(o, "lateness_samples_ns", &r->lateness, keep);
 	return o;
+}
+
+/* --- reading ----------------------------------------------------------------------------------------------------- */
+
+/* A number that must be there and not negative. */
+static int get_count(const json_value *o, const char *key, uint64_t *out, struct fault *f)
+{
+	return json_get_u64(o, key, out) ? 0 : fault_set(f, -EINVAL, "no count \"%s\"", key);
+}
+
+static int get_number(const json_value *o, const char *key, double *out, struct fault *f)
+{
+	return json_get_real(o, key, out) ? 0 : fault_set(f, -EINVAL, "no number \"%s\"", key);
+}
+
+static int get_name(const json_value *o, const char *key, char *out, size_t size, struct fault *f)
+{
+	const char *text = json_get_text(o, key);
+	if (!text)
+		return fault_set(f, -EINVAL, "no text \"%s\"", key);
+	snprintf(out, size, "%s", text);
+	return 0;
+}
+
+static int get_counts(const json_value *o, struct result *r, struct fault *f)
+{
+	const struct {
+		const char *key;
+		uint64_t *into;
+	} counts[] = {
+		{"planned", &r->planned},
+		{"sent", &r->sent},
+		{"ok", &r->ok},
+		{"failed", &r->failed},
+		{"unfinished", &r->unfinished},
+		{"blocked", &r->blocked},
+		{"blocked_late", &r->blocked_late},
+		{"bytes", &r->bytes},
+		{"warmup", &r->warmup},
+		{"connections", &r->connections},
+		{"connections_opened", &r->connections_opened},
+		{"replay_lines_skipped", &r->replay_skipped},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
+		int rc = get_count(o, counts[i].key, counts[i].into, f);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int get_times(const json_value *o, struct result *r, struct fault *f)
+{
+	double duration_s;
+	double elapsed_s;
+	double bound_ms;
+	int rc = get_number(o, "duration_s", &duration_s, f);
+	if (rc == 0)
+		rc = get_number(o, "elapsed_s", &elapsed_s, f);
+	if (rc == 0)
+		rc = get_number(o, "cpu_s", &r->cpu_s, f);
+	if (rc < 0)
+		return rc;
+	if (!(duration_s >= 0 && duration_s < 1e9 && elapsed_s >= 0 && elapsed_s < 1e9))
+		return fault_set(f, -EINVAL, "durations out of range");
+	r->duration_ns = llround(duration_s * 1e9);
+	r->elapsed_ns = llround(elapsed_s * 1e9);
+	r->open_loop = json_get_real(o, "lateness_bound_ms", &bound_ms) && bound_ms >= 0 && bound_ms < 1e12;
+	r->lateness_bound_ns = r->open_loop ? llround(bound_ms * 1e6) : 0;
+	if (!json_get_i64(o, "start_wall_ns", &r->start_wall_ns) ||
+	    !json_get_i64(o, "start_mono_ns", &r->start_mono_ns))
+		return fault_set(f, -EINVAL, "no \"start_wall_ns\" or \"start_mono_ns\"");
+	return 0;
+}
+
+static void get_outcomes(const json_value *o, struct result *r)
+{
+	const json_value *by_status = json_get(o, "by_status");
+	const json_value *errors = json_get(o, "errors");
+	for (int i = 0; i < RESULT_STATUSES; i++) {
+		char key[16];
+		snprintf(key, sizeof key, "%d", i);
+		json_get_u64(by_status, key, &r->by_status[i]);
+	}
+	for (int i = ANSWER_WHOLE + 1; i < ANSWER_ERRORS; i++) {
+		const char *name = answer_error_name((enum answer_error)i);
+		const char *text = json_get_text(json_get(o, "error_texts"), name);
+		json_get_u64(errors, name, &r->errors[i]);
+		if (text)
+			snprintf(r->error_text[i], RESULT_TEXT_SIZE, "%s", text);
+	}
+}
+
+static void get_server(const json_value *o, struct result *r)
+{
+	const json_value *server = json_get(o, "server");
+	for (int k = 0; k < ANSWER_FIELDS; k++) {
+		char key[32];
+		server_key(k, key);
+		const json_value *figure = json_get(server, key);
+		if (!json_get_u64(figure, "answers", &r->server_n[k]) ||
+		    !json_get_real(figure, "sum_ns", &r->server_sum_ns[k]))
+			r->server_n[k] = 0;
+	}
+}
+
+static int get_shard(const json_value *o, struct result *r, struct fault *f)
+{
+	const json_value *shard = json_get(o, "shard");
+	const json_value *schedule = json_get(o, "schedule");
+	double schedule_s = 0;
+	uint64_t index = 0;
+	uint64_t count = 0;
+	json_get_u64(schedule, "requests", &r->schedule_n);
+	json_get_u64(schedule, "seed", &r->seed);
+	if (json_get_real(schedule, "duration_s", &schedule_s) && schedule_s >= 0 && schedule_s < 1e9)
+		r->schedule_ns = llround(schedule_s * 1e9);
+	json_get_u64(o, "threads", &r->threads);
+	if (!json_get_u64(shard, "count", &count))
+		return 0;
+	if (!json_get_u64(shard, "index", &index) || count < 1 || count > 10000 || index >= count)
+		return fault_set(f, -EINVAL, "\"shard\" makes no sense");
+	r->shard_index = (unsigned)index;
+	r->shard_count = (unsigned)count;
+	return 0;
+}
+
+/* Counts go in at the low end of their bucket; what the buckets do not know is set afterwards. */
+static int get_histogram(const json_value *o, struct histogram *h, struct fault *f)
+{
+	const json_value *buckets = json_get(o, "buckets");
+	uint64_t sub_bits = 0;
+	uint64_t count = 0;
+	int64_t highest = 0;
+	if (!json_get_u64(o, "sub_bits", &sub_bits) || !json_get_i64(o, "highest_ns", &highest) ||
+	    sub_bits != h->sub_bits || highest != h->highest)
+		return fault_set(f, -EINVAL, "its buckets differ from those of this version");
+	for (size_t i = 0; i < json_length(buckets); i++) {
+		int64_t bucket;
+		int64_t n;
+		const json_value *pair = json_at(buckets, i);
+		if (!json_as_i64(json_at(pair, 0), &bucket) || !json_as_i64(json_at(pair, 1), &n) || bucket < 0 ||
+		    n < 0 || (size_t)bucket >= h->buckets)
+			return fault_set(f, -EINVAL, "bucket %zu makes no sense", i);
+		histogram_record_n(h, histogram_bucket_low(h, (size_t)bucket), (uint64_t)n);
+	}
+	if (!json_get_u64(o, "count", &count) || count != h->total || !json_get_u64(o, "clipped", &h->clipped) ||
+	    !json_get_i64(o, "min_ns", &h->min) || !json_get_i64(o, "max_ns", &h->max) ||
+	    !json_get_real(o, "sum_ns", &h->sum))
+		return fault_set(f, -EINVAL, "its counts do not add up");
+	return 0;
+}
+
+static int get_dist(const json_value *o, const char *histogram, const char *samples, struct dist *d, struct fault *f)
+{
+	const json_value *list = json_get(o, samples);
+	size_t n = json_length(list);
+	int rc = get_histogram(json_get(o, histogram), &d->histogram, f);
+	if (rc < 0)
+		return fault_prefix(f, rc, "\"%s\"", histogram);
+	d->exact = n == d->histogram.total;
+	if (!d->exact)
+		return n ? fault_set(f, -EINVAL, "\"%s\" and \"%s\" differ in number", samples, histogram) : 0;
+	histogram_reset(&d->histogram);
+	for (size_t i = 0; i < n; i++) {
+		int64_t ns;
+		if (!json_as_i64(json_at(list, i), &ns))
+			return fault_set(f, -EINVAL, "\"%s\": number %zu is no integer", samples, i);
+		dist_add(d, ns);
+	}
+	dist_seal(d);
+	return 0;
+}
+
+static int get_validity(const json_value *o, struct result *r, struct fault *f)
+{
+	int64_t signal = 0;
+	const char *reason = json_get_text(o, "invalid_reason");
+	if (!json_get_bool(o, "valid", &r->valid))
+		return fault_set(f, -EINVAL, "no \"valid\"");
+	if (!r->valid)
+		snprintf(r->invalid_reason, RESULT_REASON_SIZE, "%s", reason ? reason : "no reason given");
+	if (json_get_i64(o, "interrupted_by", &signal))
+		r->interrupted_by = (int)signal;
+	return 0;
+}
+
+int json_to_result(const json_value *object, struct result *r, struct fault *f)
+{
+	uint64_t version = 0;
+	int rc = result_init(r, 0, f);
+	if (rc < 0)
+		return rc;
+	if (!json_get_u64(object, "schema_version", &version) || version != JSON_RESULT_SCHEMA)
+		return fault_set(f, -EINVAL, "not a result of headroom-load (schema_version %d)", JSON_RESULT_SCHEMA);
+	if ((rc = get_name(object, "url", r->url, sizeof r->url, f)) < 0 ||
+	    (rc = get_name(object, "pattern", r->pattern, sizeof r->pattern, f)) < 0 ||
+	    (rc = get_name(object, "scheduling", r->scheduling, sizeof r->scheduling, f)) < 0 ||
+	    (rc = get_counts(object, r, f)) < 0 || (rc = get_times(object, r, f)) < 0 ||
+	    (rc = get_shard(object, r, f)) < 0 || (rc = get_validity(object, r, f)) < 0 ||
+	    (rc = get_dist(object, "histogram", "samples_ns", &r->latency, f)) < 0 ||
+	    (rc = get_dist(object, "service_histogram", "service_samples_ns", &r->service, f)) < 0 ||
+	    (rc = get_dist(object, "lateness_histogram", "lateness_samples_ns", &r->lateness, f)) < 0)
+		return rc;
+	get_outcomes(object, r);
+	get_server(object, r);
+	return 0;
 }

@@ -15,6 +15,36 @@
  */
 #define WARM_UP_BEFORE_NS (2 * NSEC_PER_SEC)
 
+/* Two seconds: the second for which a server stands still, and the one in which it catches up. */
+#define STALL_NS (2 * NSEC_PER_SEC)
+#define ONCE_NS  NSEC_PER_MSEC
+
+enum { FEWEST = 8, MOST = 1000 };
+
+static uint64_t clamp(uint64_t n)
+{
+	return n < FEWEST ? FEWEST : n > MOST ? MOST : n;
+}
+
+uint64_t measure_connections(const struct measure *m)
+{
+	if (!m->schedule)
+		return m->threads;
+	if (m->options->connections_given)
+		return m->options->connections;
+	return clamp(plan_most_within(&m->schedule->plan, STALL_NS));
+}
+
+uint64_t measure_warm_up(const struct measure *m)
+{
+	const struct load_options *o = m->options;
+	if (o->warmup_given)
+		return o->warmup;
+	if (!m->schedule || o->connections_given)
+		return measure_connections(m);
+	return clamp(plan_most_within(&m->schedule->plan, ONCE_NS));
+}
+
 static struct httpc_config http_config(const struct measure *m)
 {
 	const struct load_options *o = m->options;
@@ -27,7 +57,7 @@ static struct httpc_config http_config(const struct measure *m)
 		.n_headers = o->headers.n,
 		.cacert = o->cacert,
 		.proxy = o->proxy,
-		.connections = (size_t)(m->schedule ? o->connections : m->threads),
+		.connections = (size_t)measure_connections(m),
 		.timeout_ns = o->timeout_ns,
 		.http2 = o->http2,
 		.insecure = o->insecure,
@@ -45,11 +75,10 @@ static int64_t wished_start(const struct load_options *o)
 static int warm_up(struct measure *m, struct run *run, int64_t start_ns, struct fault *f)
 {
 	const struct load_options *o = m->options;
-	uint64_t n = o->warmup_given ? o->warmup : httpc_free_handles(run->http);
 	if (start_ns && run_sleep_until(run, start_ns - WARM_UP_BEFORE_NS) < 0)
 		return fault_set(f, -EINTR, "interrupted before the first instant");
 	/* with HTTP/2 requests share connections: fresh ones would not be used again */
-	return run_warm_up(run, n, o->warmup_url, !o->http2, f);
+	return run_warm_up(run, measure_warm_up(m), o->warmup_url, !o->http2, f);
 }
 
 static int choose_start(struct result *r, int64_t wished_ns, struct fault *f)
@@ -80,6 +109,14 @@ static int follow(struct measure *m, struct run *run, struct result *r, struct f
 	return sender_run(run, &config, f);
 }
 
+/* A closed loop can keep a CPU busy for good, which the kernel allows real-time threads for 95 % of each second only:
+ * the rest would be a pause of 50 ms. And it has no instants to keep. */
+static enum pacer_priority priority_of(const struct measure *m)
+{
+	enum pacer_priority wish = (enum pacer_priority)m->options->priority;
+	return wish == PACER_AUTO && !m->schedule ? PACER_NORMAL : wish;
+}
+
 /* The measured part. The scribe starts first: it would inherit the priority. */
 static int execute(struct measure *m, struct run *run, struct result *r, struct fault *f)
 {
@@ -96,7 +133,7 @@ static int execute(struct measure *m, struct run *run, struct result *r, struct 
 	int rc = scribe_start(&scribe, f);
 	if (rc < 0)
 		return rc;
-	rc = pacer_prepare_thread((enum pacer_priority)m->options->priority, &scheduling, f);
+	rc = pacer_prepare_thread(priority_of(m), &scheduling, f);
 	int64_t cpu_ns = clock_process_cpu_ns();
 	if (rc == 0) {
 		snprintf(r->scheduling, sizeof r->scheduling, "%s", scheduling);
@@ -116,7 +153,8 @@ static void describe(const struct measure *m, struct result *r)
 	snprintf(r->pattern, sizeof r->pattern, "%s", load_pattern_names[o->pattern]);
 	r->open_loop = m->schedule != NULL;
 	r->lateness_bound_ns = o->lateness_bound_ns;
-	r->connections = m->schedule ? o->connections : m->threads;
+	r->warmup = measure_warm_up(m);
+	r->connections = measure_connections(m);
 	r->threads = m->schedule ? 0 : m->threads;
 	r->shard_index = o->shard_index;
 	r->shard_count = o->shard_count;

@@ -15,6 +15,14 @@ struct measure {
 	int write_error;                 /* errno of a line that could not be written; 0 = none */
 };
 
+/* How many requests may be in flight: --connections, the threads of a closed loop, or else as many as the schedule
+ * sends in 2 s (8 to 1000), so that a server that stalls for a second delays no send. */
+uint64_t measure_connections(const struct measure *m);
+
+/* How many warm-up requests there are: --warmup, or one for each of the --connections or threads, or else as many as
+ * the schedule sends at once (8 to 1000). */
+uint64_t measure_warm_up(const struct measure *m);
+
 /* Fills r, which result_init() made and which is to be freed in any case. 0 also for a run that a signal ended
  * (r->interrupted_by) or that is invalid. Negative when nothing was measured: -EINVAL for a URL or header that cannot
  * be used, -EINTR when interrupted before the first instant (r->interrupted_by), else -EIO and others, with a sentence.

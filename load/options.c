@@ -47,8 +47,9 @@ static void make_table(struct load_options *o, struct opt table[48])
 		 NULL, 0, 0, &o->ramp_to_given},
 		{"duration", 't', OPT_DURATION, &o->duration_ns, "TIME",
 		 "of the schedule (default 20s; file: all of it)", NULL, 1, 0, &o->duration_given},
-		{"connections", 'c', OPT_U64, &o->connections, "N", "at most N requests in flight (default 8)", NULL, 1,
-		 60000, &o->connections_given},
+		{"connections", 'c', OPT_U64, &o->connections, "N",
+		 "at most N requests in flight (default: what the schedule sends in 2 s, 8 to 1000)", NULL, 1, 60000,
+		 &o->connections_given},
 		{"seed", 0, OPT_U64, &o->seed, "N", "poisson: the same seed gives the same schedule (default 1)", NULL,
 		 0, 0, NULL},
 		{"threads", 0, OPT_TEXT, &o->threads_text, "N,N,...",
@@ -84,7 +85,7 @@ static void make_table(struct load_options *o, struct opt table[48])
 		{"timeout", 0, OPT_DURATION, &o->timeout_ns, "TIME", "from a send to the last byte (default 30s)", NULL,
 		 (uint64_t)NSEC_PER_MSEC, (uint64_t)(24 * 3600 * NSEC_PER_SEC), NULL},
 		{"warmup", 0, OPT_U64, &o->warmup, "N",
-		 "requests before the first instant, not recorded; they open the connections (default: one for each)",
+		 "requests before the first instant, not recorded; they open connections (default: one for each of --connections)",
 		 NULL, 0, 0, &o->warmup_given},
 		{"warmup-url", 0, OPT_TEXT, &o->warmup_url, "URL", "where the warm-up requests go (default: URL)", NULL,
 		 0, 0, NULL},
@@ -103,7 +104,8 @@ static void make_table(struct load_options *o, struct opt table[48])
 		 "stay awake that long before an instant (default: 100us, less for short gaps, 0 above 2000/s)", NULL,
 		 0, (uint64_t)NSEC_PER_SEC, &o->spin_given},
 		{"realtime", 0, OPT_CHOICE, &o->priority, "WHEN",
-		 "real-time priority: auto (default: if permitted), on, off", priority_names, 0, 0, NULL},
+		 "real-time priority: auto (default: for schedules, if permitted), on, off", priority_names, 0, 0,
+		 NULL},
 		{"keep-samples", 0, OPT_U64, &o->keep_samples, "N",
 		 "JSON carries all samples up to this many (default 20000)", NULL, 0, 0, NULL},
 		{0},
@@ -121,7 +123,7 @@ static void set_defaults(struct load_options *o)
 		.burst = 8,
 		.rate = 20,
 		.seed = 1,
-		.connections = 8,
+		.connections = 8, /* closed loop; see measure_connections() for the others */
 		.speed = 1,
 		.lateness_bound_ns = 5 * NSEC_PER_MSEC,
 		.timeout_ns = 30 * NSEC_PER_SEC,
@@ -238,7 +240,11 @@ static int finish_threads(struct load_options *o, struct fault *f)
 		return fault_set(f, -EINVAL,
 				 "in a closed loop every one of the --threads has a connection: no --connections");
 	int rc = options_parse_threads(o->threads_text, o->threads, &o->n_threads, f);
-	return rc < 0 ? fault_prefix(f, rc, "--threads") : 0;
+	if (rc < 0)
+		return fault_prefix(f, rc, "--threads");
+	if (o->hgrm_file && o->n_threads > 1)
+		return fault_set(f, -EINVAL, "--hgrm holds one distribution: give one number of --threads");
+	return 0;
 }
 
 static int check(struct load_options *o, int argc, char **argv, struct fault *f)

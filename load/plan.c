@@ -182,6 +182,19 @@ int plan_shard(struct plan *p, unsigned index, unsigned count, struct fault *f)
 	return 0;
 }
 
+size_t plan_most_within(const struct plan *p, int64_t window_ns)
+{
+	size_t most = 0;
+	size_t first = 0;
+	for (size_t i = 0; i < p->n; i++) {
+		while (p->offset_ns[i] - p->offset_ns[first] >= window_ns)
+			first++;
+		if (i - first + 1 > most)
+			most = i - first + 1;
+	}
+	return most;
+}
+
 int64_t plan_gap_before(const struct plan *p, size_t i)
 {
 	size_t k = i;

@@ -45,6 +45,9 @@ int plan_recorded(struct plan *p, int64_t *times_ns, size_t n, double speed, int
  * An empty share is allowed. -EINVAL unless index < count. */
 int plan_shard(struct plan *p, unsigned index, unsigned count, struct fault *f) MUST_CHECK;
 
+/* The most instants that lie in any half-open window of that length. */
+size_t plan_most_within(const struct plan *p, int64_t window_ns);
+
 /* The gap before instant i: to the last earlier instant that differs; the gap after it for the first ones. 0 when
  * all are equal. */
 int64_t plan_gap_before(const struct plan *p, size_t i);

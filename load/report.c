@@ -41,8 +41,9 @@ static void write_head(FILE *out, const struct result *r)
 	fprintf(out, "%s\n%s", r->url, r->pattern);
 	if (r->threads)
 		fprintf(out, ", %llu threads", (unsigned long long)r->threads);
-	fprintf(out, ", %s, %.6g/s, %llu connections (%llu opened in the run)", text_of(r->duration_ns).text,
-		result_rate(r), (unsigned long long)r->connections, (unsigned long long)r->connections_opened);
+	fprintf(out, ", %s, %.6g/s, at most %llu in flight, %llu connections opened in the run",
+		text_of(r->duration_ns).text, result_rate(r), (unsigned long long)r->connections,
+		(unsigned long long)r->connections_opened);
 	if (r->shard_count)
 		fprintf(out, ", shard %u/%u", r->shard_index, r->shard_count);
 	if (r->merged_from)

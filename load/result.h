@@ -43,8 +43,9 @@ struct result {
 	int64_t duration_ns; /* of the schedule; when interrupted or closed: what was measured */
 	int64_t elapsed_ns;  /* from the first planned instant to the last answer */
 	int64_t start_wall_ns, start_mono_ns;
-	double cpu_s; /* of the sending process, from the first instant on */
-	uint64_t connections, connections_opened;
+	double cpu_s;                             /* of the sending process, from the first instant on */
+	uint64_t warmup;                          /* requests before the first instant, in no other figure */
+	uint64_t connections, connections_opened; /* requests in flight at most; connections opened after the warm-up */
 	uint64_t seed, threads;
 	int64_t schedule_ns; /* duration of the whole schedule, and its number of requests before sharding */
 	uint64_t schedule_n;
