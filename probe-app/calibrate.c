@@ -62,12 +62,14 @@ int calibrate_judge(const int64_t lows_ns[], size_t n, double *ns_per_round, str
 		n, (long long)sorted[0], (long long)stats_median(sorted, n));
 }
 
-static int measure_speed(struct work_context *w, struct calibration *out, struct fault *f)
+static int measure_speed(struct work_context *w, bool (*give_up)(void), struct calibration *out, struct fault *f)
 {
 	int64_t lows_ns[CALIBRATE_WINDOWS_MAX];
 	size_t n = 0;
 	int rc;
 	do {
+		if (give_up && give_up())
+			return fault_set(f, ECANCELED, "calibrating");
 		if (n)
 			clock_sleep_until_ns(clock_mono_ns() + PAUSE_MS * NSEC_PER_MSEC, NULL);
 		rc = measure_window(w, &lows_ns[n]);
@@ -106,14 +108,14 @@ static uint64_t throttled_so_far(void)
 	return own_throttled_periods(&periods, &limited, NULL) == 0 ? periods : 0;
 }
 
-int calibrate(double cpu_ms, struct calibration *out, struct fault *f)
+int calibrate(double cpu_ms, bool (*give_up)(void), struct calibration *out, struct fault *f)
 {
 	uint64_t throttled_before = throttled_so_far();
 	struct work_context *w = work_open(f);
 	if (!w)
 		return -ENOTSUP;
 	*out = (struct calibration){.cpu_ms = cpu_ms};
-	int rc = measure_speed(w, out, f);
+	int rc = measure_speed(w, give_up, out, f);
 	if (rc == 0) {
 		out->rounds = query_rounds(cpu_ms, 1e6 / out->ns_per_round);
 		rc = measure_unit(w, out, f);

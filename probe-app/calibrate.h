@@ -40,8 +40,9 @@ struct calibration {
 int calibrate_judge(const int64_t lows_ns[], size_t n, double *ns_per_round, struct fault *f) MUST_CHECK;
 
 /* Calibrates: 1.5 s, up to 8 s on a busy machine. 0, -EDOM when refused (with a sentence that says what to
- * do), or another negative errno. cpu_ms > 0. */
-int calibrate(double cpu_ms, struct calibration *out, struct fault *f) MUST_CHECK;
+ * do), -ECANCELED when give_up (asked between the windows; may be NULL) said so, or another negative errno.
+ * cpu_ms > 0. */
+int calibrate(double cpu_ms, bool (*give_up)(void), struct calibration *out, struct fault *f) MUST_CHECK;
 
 /* One JSON line on `out`. 0 or a negative errno. */
 int calibrate_write(const struct calibration *c, FILE *out) MUST_CHECK;

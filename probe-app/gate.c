@@ -66,16 +66,25 @@ static int wait_in_queue(struct gate *g, struct gate_pass *pass)
 	return self.state == GRANTED ? 0 : -ECANCELED;
 }
 
-int gate_enter(struct gate *g, struct gate_pass *pass)
+static void take_free_slot(struct gate *g, enum gate_stay stay, struct gate_pass *pass)
+{
+	pass->slot = g->free_slots[g->free_count - 1];
+	pass->inside = stay == GATE_STAY;
+	if (pass->inside)
+		g->free_count--;
+}
+
+int gate_enter(struct gate *g, enum gate_stay stay, struct gate_pass *pass)
 {
 	int rc = 0;
+	pass->inside = false;
 	pthread_mutex_lock(&g->lock);
 	/* stamped under the lock: the order of the stamps is the order of the queue */
 	pass->queued_ns = pass->granted_ns = clock_mono_ns();
 	if (g->closed)
 		rc = -ECANCELED;
 	else if (g->free_count > 0)
-		pass->slot = g->free_slots[--g->free_count];
+		take_free_slot(g, stay, pass);
 	else if (g->waiting >= g->queue_max)
 		rc = -EAGAIN;
 	else
@@ -97,6 +106,7 @@ void gate_leave(struct gate *g, uint32_t slot)
 	struct gate_waiter *next = take_first(g);
 	if (next) {
 		next->pass->slot = slot;
+		next->pass->inside = true;
 		next->pass->granted_ns = clock_mono_ns();
 		answer_waiter(next, GRANTED);
 	} else {

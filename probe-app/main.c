@@ -36,7 +36,7 @@ static int calibrate_only(const struct probe_config *c)
 {
 	struct calibration result;
 	struct fault f = {0};
-	if (calibrate(c->cpu_ms, &result, &f) < 0)
+	if (calibrate(c->cpu_ms, NULL, &result, &f) < 0)
 		return complain(&f);
 	int rc = calibrate_write(&result, stdout);
 	if (rc == 0)
@@ -45,13 +45,19 @@ static int calibrate_only(const struct probe_config *c)
 	return complain(&f);
 }
 
+static bool end_is_wanted(void)
+{
+	sigset_t pending;
+	return sigpending(&pending) == 0 && (sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGINT) == 1);
+}
+
 /* Without CPU work by default the speed is still needed, for ?cpu_ms=. */
 static int find_rounds(struct probe_config *c, struct fault *f)
 {
 	struct calibration result;
 	if (c->rounds_given)
 		return 0;
-	int rc = calibrate(c->cpu_ms > 0 ? c->cpu_ms : 1, &result, f);
+	int rc = calibrate(c->cpu_ms > 0 ? c->cpu_ms : 1, end_is_wanted, &result, f);
 	if (rc < 0)
 		return rc;
 	c->rounds = result.rounds;
@@ -185,7 +191,10 @@ int main(int argc, char **argv)
 	raise_file_limit(&config);
 	/* deliberate waits end within 1 ns of slack instead of 50 us; inherited by every thread */
 	prctl(PR_SET_TIMERSLACK, 1UL);
-	if (find_rounds(&config, &f) < 0 || serve(&config, &signals, &f) < 0)
-		return complain(&f);
-	return 0;
+	int rc = find_rounds(&config, &f);
+	if (rc == -ECANCELED)
+		return 0; /* ended before it began */
+	if (rc == 0)
+		rc = serve(&config, &signals, &f);
+	return rc < 0 ? complain(&f) : 0;
 }

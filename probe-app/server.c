@@ -13,6 +13,9 @@ enum {
 	/* Request line and header; more is answered 431 or 414 by the library. */
 	HEADER_BYTES = 32 * 1024,
 	CSV_BLOCK_BYTES = 32 * 1024,
+	/* A body that is too large is still read that far beyond the bound, since most clients read no answer before
+	 * they have sent everything; then the connection is closed. */
+	BODY_PATIENCE_BYTES = 16 * 1024 * 1024,
 };
 
 struct server {
@@ -225,7 +228,8 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *c, const cha
 	if (*upload_size) {
 		caller->body_bytes += *upload_size;
 		*upload_size = 0;
-		return MHD_YES;
+		return caller->body_bytes > server->service->config->body_max_bytes + BODY_PATIENCE_BYTES ? MHD_NO
+													  : MHD_YES;
 	}
 	if (caller->body_bytes > server->service->config->body_max_bytes)
 		return refuse_body(server->service, c, caller);

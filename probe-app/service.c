@@ -126,14 +126,14 @@ int service_work(struct service *s, struct visitor *v, const struct unit *u, str
 	struct record *r = &v->record;
 	if (atomic_load(&s->draining))
 		return refuse(s, -ECANCELED, f);
-	int rc = gate_enter(&s->workers, &pass);
+	int rc = gate_enter(&s->workers, unit_is_empty(u) ? GATE_PASS_BY : GATE_STAY, &pass);
 	r->queued_ns = pass.queued_ns;
 	if (rc < 0)
 		return refuse(s, rc, f);
 	r->dequeued_ns = pass.granted_ns;
 	r->queue_ns = pass.granted_ns - pass.queued_ns;
 	r->worker = pass.slot;
-	v->has_worker = true;
+	v->has_worker = pass.inside;
 	rc = unit_run(u, &s->tools, &v->meter, &v->at_read, r, f);
 	return rc < 0 ? status_of_failure(s, rc, f) : 200;
 }

@@ -77,7 +77,7 @@ static int run_pool(struct unit_run *run)
 	const struct pool_spec *spec = &run->tools->pool_specs[run->unit->pool];
 	struct gate *pool = &run->tools->pools[run->unit->pool];
 	struct gate_pass pass;
-	int rc = gate_enter(pool, &pass);
+	int rc = gate_enter(pool, GATE_STAY, &pass);
 	run->record->pool_wait_ns = pass.granted_ns - pass.queued_ns;
 	if (rc < 0)
 		return fault_set(run->fault, -rc, "waiting for a unit of pool %s", spec->name);
@@ -96,6 +96,14 @@ static const struct work_kind {
 	{wants_wait, run_wait},
 	{wants_disk, run_disk},
 };
+
+bool unit_is_empty(const struct unit *u)
+{
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (kinds[i].wanted(u))
+			return false;
+	return true;
+}
 
 static void start_record(const struct unit_run *run, int64_t mono_ns)
 {

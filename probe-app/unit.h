@@ -36,6 +36,9 @@ struct unit_tools {
 	struct stop *stop;
 };
 
+/* There is nothing to do in it. */
+bool unit_is_empty(const struct unit *u);
+
 /* Does the unit and completes *r, in which the instants up to dequeued, the queue time and the wait at the arrival
  * stand already; `since` was taken at `read`. 0, or a negative errno with a sentence: -ECANCELED when the
  * server is ending, -ENOSPC and other faults of the disk. The figures of what was done before a fault are written too.
