@@ -147,10 +147,9 @@ static bool is_due(int64_t *next_ns, int64_t every_ns, int64_t now_ns)
 	return true;
 }
 
-static void sample_all(struct sampler *s, int64_t now_ns)
+static void sample_all(struct sampler *s, bool second)
 {
 	struct cpu_ticks ticks;
-	bool second = is_due(&s->next_second_ns, NSEC_PER_SEC, now_ns);
 	const struct cpu_ticks *have_ticks = second ? read_ticks(s, &ticks) : NULL;
 	for (size_t i = 0; i < s->fleet.n; i++) {
 		struct watch *w = s->fleet.watches[i];
@@ -187,12 +186,13 @@ static void on_tick(struct sampler *s)
 	/* next_tick_ns is the instant after this one now */
 	v->late_ticks += now_ns - (s->next_tick_ns - v->interval_ns) > v->interval_ns / 2;
 	v->ticks++;
-	sample_all(s, now_ns);
+	bool second = is_due(&s->next_second_ns, NSEC_PER_SEC, now_ns);
+	sample_all(s, second);
 	v->sampling_cpu_ns += clock_thread_cpu_ns() - cpu_before_ns;
 	finder_look(&s->finder, &s->fleet, now_ns, false);
 	judge_and_tell(s, now_ns);
 	/* idle connections time out only when the server is given a turn */
-	if (s->server)
+	if (s->server && second)
 		server_run(s->server);
 }
 
