@@ -2,7 +2,8 @@
  *
  * /proc/PID/task/TID/schedstat is readable for every process that is visible, also where the container's cgroup is
  * denied. Its second number, the run-queue wait, grows while a thread could run and does not: because others have the
- * CPUs, or because a quota (its own or one above) has run out.
+ * CPUs, or because a quota (its own or one above) has run out. The kernel adds a wait when it ends: one that goes on
+ * shows nothing yet, so judge seconds, not single readings.
  *
  * The descriptors are kept: one reading costs 1 to 2.5 us of CPU a thread. Totals are sums of differences, so they
  * never step back: a thread counts from the first time it was seen, and one that ends loses what came after the last
