@@ -33,6 +33,10 @@ static void prefix(struct limit_group *g, const char *words[LIMIT_PREFIX_MAX])
 	words[n++] = "CPUQuotaPeriodSec=100ms";
 	words[n++] = "--property";
 	words[n++] = g->quota_text;
+	if (g->preferred) {
+		words[n++] = "--property";
+		words[n++] = "CPUWeight=10000";
+	}
 	words[n++] = "--";
 	words[n] = NULL;
 }

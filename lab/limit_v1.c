@@ -97,4 +97,5 @@ static int detect(struct limiter *l, const struct cgroup_target *self, struct fa
 	return rc;
 }
 
-const struct limit_ops limit_v1_ops = {.detect = detect, .apply = apply, .read = read_back};
+const struct limit_ops limit_v1_ops = {
+	.detect = detect, .apply = apply, .read = read_back, .weight_file = "cpu.shares", .weight_value = "262144"};

@@ -105,4 +105,9 @@ static int detect(struct limiter *l, const struct cgroup_target *self, struct fa
 	return rc;
 }
 
-const struct limit_ops limit_v2_ops = {.detect = detect, .apply = apply, .read = read_back, .release = release};
+const struct limit_ops limit_v2_ops = {.detect = detect,
+				       .apply = apply,
+				       .read = read_back,
+				       .release = release,
+				       .weight_file = "cpu.weight",
+				       .weight_value = "10000"};

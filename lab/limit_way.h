@@ -13,6 +13,8 @@ struct limit_ops {
 	/* Writes the limit; not read back here. */
 	int (*apply)(struct limit_group *g, const struct cpu_quota *q, struct fault *f);
 	int (*read)(const struct limit_group *g, struct cpu_quota *out, struct fault *f);
+	/* The file and value that give the most weight; NULL = by other means, when g->preferred is set. */
+	const char *weight_file, *weight_value;
 	/* Words in front of a command; NULL = none. */
 	void (*prefix)(struct limit_group *g, const char *prefix[LIMIT_PREFIX_MAX]);
 	/* Learns where the process is; NULL = the folders are known from the start. */

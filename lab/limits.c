@@ -120,6 +120,15 @@ int limit_set(struct limit_group *g, double cpus, struct fault *f)
 	return rc == 0 && g->folders[0] ? check_read_back(g, &q, f) : rc;
 }
 
+void limit_prefer(struct limit_group *g)
+{
+	const struct limit_ops *ops = ways[g->limiter->way];
+	g->preferred = true;
+	if (ops->weight_file && g->folders[0] &&
+	    folder_write(g->folders[0], ops->weight_file, ops->weight_value, NULL) < 0)
+		g->preferred = false;
+}
+
 void limit_command_prefix(struct limit_group *g, const char *prefix[LIMIT_PREFIX_MAX])
 {
 	prefix[0] = NULL;

@@ -33,7 +33,7 @@ extern const char *const limit_way_names[];
 /* Every limit has the kernel's default period, as the published studies had. */
 enum { LIMIT_PERIOD_USEC = CPU_PERIOD_DEFAULT_USEC };
 
-enum { LIMIT_FOLDERS = 3, LIMIT_NAME_SIZE = 96, LIMIT_PREFIX_MAX = 16 };
+enum { LIMIT_FOLDERS = 3, LIMIT_NAME_SIZE = 96, LIMIT_PREFIX_MAX = 24 };
 
 /* A way that was found to work here. */
 struct limiter {
@@ -61,6 +61,7 @@ struct limit_group {
 	char *join[LIMIT_FOLDERS];            /* paths of their cgroup.procs */
 	const char *procs[LIMIT_FOLDERS + 1]; /* for child_spec.cgroup_procs */
 	double cpus;                          /* as last set */
+	bool preferred;
 	char quota_text[32];
 	pid_t pid; /* adopted; 0 = none yet */
 };
@@ -72,6 +73,10 @@ int limit_open(struct limit_group *g, struct limiter *l, const char *label, stru
 
 /* A limit in CPUs (at least 0.01) or LIMIT_NO_CPUS, now or while the process runs; read back. */
 int limit_set(struct limit_group *g, double cpus, struct fault *f) MUST_CHECK;
+
+/* Gives the group the most weight there is against other work of this host, so that a busy host disturbs less; a quota
+ * counts as before. A preference: where it cannot be had, nothing is said. To be called before the process starts. */
+void limit_prefer(struct limit_group *g);
 
 /* The limit as the kernel has it now. For systemd only after limit_adopt(). */
 int limit_read(const struct limit_group *g, struct cpu_quota *out, struct fault *f) MUST_CHECK;

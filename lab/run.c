@@ -110,7 +110,11 @@ static int open_group(struct run *r, struct fault *f)
 	snprintf(label, sizeof label, "%u.%u-%s-%s", r->plan->repetition, r->plan->position,
 		 r->plan->condition.load->name, limit);
 	int rc = limit_open(&r->group, r->setup->limiter, label, f);
-	return rc < 0 ? rc : limit_set(&r->group, r->plan->condition.limit_cpus, f);
+	if (rc < 0)
+		return rc;
+	if (r->setup->prefer)
+		limit_prefer(&r->group);
+	return limit_set(&r->group, r->plan->condition.limit_cpus, f);
 }
 
 static int take_url(struct run *r, const char *line, struct fault *f)

@@ -41,6 +41,7 @@ struct run_setup {
 	int64_t lead_ns;          /* from starting the sender to the first planned send */
 	unsigned connections;
 	const char *requests_path; /* where the sender writes its records during a run; removed afterwards */
+	bool prefer;               /* the most weight for the probe's group: see limit_prefer() */
 	struct signals *signals;
 	struct progress *progress;
 };

@@ -208,6 +208,7 @@ static int plan(struct study *s, struct fault *f)
 				      .duration_ns = (int64_t)(o->seconds * 1e9),
 				      .lead_ns = o->lead_ns,
 				      .connections = STUDY1_CONNECTIONS,
+				      .prefer = true,
 				      .requests_path = s->requests_path,
 				      .signals = &s->signals,
 				      .progress = &s->progress};

@@ -53,6 +53,8 @@ void study1_write_intro(FILE *out, const struct study1_report *r, bool color)
 	put_style(out, "\033[0m", color);
 	fprintf(out, "\n\nmachine   %s, %u CPUs\nlimiter   %s (%s)\n", kernel, host_nproc(),
 		limit_way_names[e->setup.limiter->way], e->setup.limiter->text);
+	fputs("          the probe's group has the most weight, so that other work on this machine disturbs it less\n",
+	      out);
 	fprintf(out, "work      %" PRIu64 " rounds of SHA-256 a request", r->calibration->rounds);
 	if (isnan(r->calibration->cpu_ms))
 		fputs(" (given), one at a time\n", out);
@@ -216,18 +218,21 @@ static const char phase_text[] =
 	"kept one phase for a whole run, and another one in the next. It is supported by the runs above; their raw data "
 	"was not seen.";
 
+/* Once per limit: it says the same beside every run of it. */
 static void write_mismatch(FILE *out, const struct experiment *e)
 {
 	for (size_t c = 0; c < e->n_conditions; c += 2) {
 		const char *line = e->mismatch[c] ? e->mismatch[c] : e->mismatch[c + 1];
+		char text[512];
 		if (!line)
 			continue;
 		CLEANUP_JSON json_value *v = json_parse(line, strlen(line), NULL);
 		const char *msg = json_get_text(v, "msg");
-		fprintf(out, "sidecar, nproc_quota_mismatch at %g CPU: %s\n", e->conditions[c].limit_cpus,
-			msg ? msg : line);
+		snprintf(text, sizeof text, "at %g CPU, nproc_quota_mismatch: %s", e->conditions[c].limit_cpus,
+			 msg ? msg : line);
+		tables_wrap(out, "sidecar", text, 10, LINE_WIDTH);
+		fputc('\n', out);
 	}
-	fputc('\n', out);
 }
 
 static void write_judgement(FILE *out, const struct study1_report *r, bool color)

@@ -95,20 +95,21 @@ static void put(FILE *out, const char *text, size_t width, bool left, bool last)
 /* Groups over more than one column are ruled, so that one sees what belongs together. */
 static void write_groups(const struct table *t, FILE *out, const size_t *width)
 {
+	size_t blanks = 0;
 	for (size_t c = 0, end; c < t->n_columns; c = end) {
 		size_t span = 0;
 		const char *text = t->columns[c].group ? t->columns[c].group : "";
+		size_t len = strlen(text);
 		end = group_end(t, c);
 		for (size_t k = c; k < end; k++)
 			span += width[k] + (k > c ? GAP : 0);
-		size_t dashes = *text && span > strlen(text) + 1 ? span - strlen(text) - 1 : 0;
-		fputs(text, out);
-		if (dashes)
-			fputc(' ', out);
-		for (size_t i = 0; i < dashes; i++)
-			fputc('-', out);
-		if (end < t->n_columns)
-			fprintf(out, "%*s", (int)(span - strlen(text) - (dashes ? dashes + 1 : 0) + GAP), "");
+		if (len) {
+			fprintf(out, "%*s%s", (int)blanks, "", text);
+			for (size_t i = len; i < span; i++)
+				fputc(i == len ? ' ' : '-', out);
+			blanks = 0;
+		}
+		blanks += (len ? 0 : span) + GAP;
 	}
 	fputc('\n', out);
 }
