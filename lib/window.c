@@ -2,17 +2,16 @@
 
 #include <math.h>
 
-static bool subtract(struct counters *out, const struct counters *from, const struct counters *to)
+/* A counter that went back has no difference; what the others say stays true. */
+static void subtract(struct counters *out, const struct counters *from, const struct counters *to)
 {
-	*out = (struct counters){.have = from->have & to->have};
-	for (unsigned i = 0; i < COUNTERS; i++) {
-		if (!(out->have & (1U << i)))
+	*out = (struct counters){0};
+	for (enum counter i = 0; i < COUNTERS; i++) {
+		if (!counters_have(from, i) || !counters_have(to, i) || to->value[i] < from->value[i])
 			continue;
-		if (to->value[i] < from->value[i])
-			return false;
+		out->have |= 1U << i;
 		out->value[i] = to->value[i] - from->value[i];
 	}
-	return true;
 }
 
 /* The kernel may correct user and system time against each other by some usec; only these say that a cgroup is new. */
@@ -31,8 +30,7 @@ static void subtract_level(struct window *out, size_t i, const struct level_figu
 {
 	out->levels[i].limited = to->state == QUOTA_READ && to->quota.quota_usec != QUOTA_NONE;
 	out->levels[i].quota = to->quota;
-	if (!subtract(&out->levels[i].delta, &from->counters, &to->counters))
-		out->levels[i].delta.have = 0;
+	subtract(&out->levels[i].delta, &from->counters, &to->counters);
 }
 
 static void subtract_pressure(struct window *out, const struct snapshot *from, const struct snapshot *to)
