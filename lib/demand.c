@@ -1,6 +1,7 @@
 #include "demand.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 const double demand_bounds_cores[DEMAND_BUCKETS] = {0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32, 64};
 
@@ -21,17 +22,26 @@ static int64_t modulo(int64_t a, int64_t m)
 	return r < 0 ? r + m : r;
 }
 
-/* The tick was somewhere in (from, to]: what all such intervals have in common, modulo the period, is the phase. */
-static void learn_phase(struct demand *d, int64_t from_ns, int64_t to_ns)
+/* Shortest way on the circle, in (-period / 2, period / 2]. */
+static int64_t shift_on_circle(const struct demand *d, int64_t from_ns, int64_t to_ns)
+{
+	return d->period_ns / 2 - modulo(from_ns - to_ns + d->period_ns / 2, d->period_ns);
+}
+
+/* The tick was somewhere in (from, to]: what all such intervals have in common, modulo the period, is the phase.
+ * True when the grid is another one than before, so that the period under way was cut in the wrong place. */
+static bool learn_phase(struct demand *d, int64_t from_ns, int64_t to_ns)
 {
 	int64_t width = to_ns - from_ns;
 	int64_t low = modulo(from_ns, d->period_ns);
+	bool had_phase = d->have_phase;
+	int64_t before_ns = d->phase_ns;
 	if (width >= d->period_ns)
-		return;
+		return false;
 	if (d->have_phase) {
 		int64_t old_low = d->phase_ns - d->phase_width_ns / 2;
 		/* bring the new interval next to the old one, on the circle */
-		int64_t shift = modulo(low - old_low + d->period_ns / 2, d->period_ns) - d->period_ns / 2;
+		int64_t shift = shift_on_circle(d, old_low, low);
 		int64_t common_low = shift > 0 ? old_low + shift : old_low;
 		int64_t old_high = old_low + d->phase_width_ns;
 		int64_t new_high = old_low + shift + width;
@@ -45,30 +55,45 @@ static void learn_phase(struct demand *d, int64_t from_ns, int64_t to_ns)
 	d->have_phase = true;
 	d->phase_width_ns = width;
 	d->phase_ns = modulo(low + width / 2, d->period_ns);
+	/* a late tick of the same grid moves it by some ms at most */
+	return !had_phase || llabs(shift_on_circle(d, before_ns, d->phase_ns)) > d->period_ns / 8;
 }
 
-static int64_t next_boundary(const struct demand *d, int64_t after_ns)
+/* The first instant of the grid after this one. */
+static int64_t first_boundary(const struct demand *d, int64_t after_ns)
 {
 	int64_t phase = d->have_phase ? d->phase_ns : 0;
 	return after_ns + d->period_ns - modulo(after_ns - phase, d->period_ns);
 }
 
+/* The instant of the grid that is nearest to one period later: the phase may have become known better meanwhile, and
+ * a boundary that moves by a little must not make a period of a little. */
+static int64_t next_boundary(const struct demand *d, int64_t boundary_ns)
+{
+	int64_t later_ns = boundary_ns + d->period_ns;
+	return later_ns + shift_on_circle(d, later_ns, d->have_phase ? d->phase_ns : 0);
+}
+
+/* One that was not seen from its beginning is not counted. */
 static void close_period(struct demand *d)
 {
 	double cores = d->period_usec_used * 1e3 / (double)d->period_ns;
 	size_t i = 0;
 	while (i < DEMAND_BUCKETS && cores > demand_bounds_cores[i])
 		i++;
-	d->buckets[i]++;
-	d->periods++;
-	d->sum_cores += cores;
+	if (d->whole) {
+		d->buckets[i]++;
+		d->periods++;
+		d->sum_cores += cores;
+	}
+	d->whole = true;
 	d->period_usec_used = 0;
 	d->period_exhausted = false;
 }
 
 static void note_exhaustion(struct demand *d, int64_t at_ns)
 {
-	if (d->quota_usec == QUOTA_NONE || d->period_exhausted ||
+	if (d->quota_usec == QUOTA_NONE || d->period_exhausted || !d->whole ||
 	    d->period_usec_used < (double)d->quota_usec * exhausted_part)
 		return;
 	d->period_exhausted = true;
@@ -83,7 +108,9 @@ static void restart_at(struct demand *d, int64_t mono_ns, uint64_t usage_usec, u
 	d->last_ns = mono_ns;
 	d->last_usage_usec = usage_usec;
 	d->last_nr_periods = nr_periods;
-	d->boundary_ns = next_boundary(d, mono_ns);
+	d->boundary_ns = first_boundary(d, mono_ns);
+	d->whole = false;
+	d->last_rate = 0;
 	d->period_usec_used = 0;
 	d->period_exhausted = false;
 }
@@ -100,6 +127,29 @@ static void adopt_quota(struct demand *d, const struct cpu_quota *quota)
 	d->quota_usec = quota->quota_usec;
 }
 
+/* What was used between two samples with a boundary between them: up to the boundary it went on as in the interval
+ * before, the rest came after it. A container that was stopped uses nothing until the new budget comes, so a cut in
+ * equal shares would take from every new period what belongs to it. */
+static void cut(struct demand *d, int64_t mono_ns, double used_usec)
+{
+	double rate = used_usec / (double)(mono_ns - d->last_ns);
+	int64_t at = d->last_ns;
+	while (d->boundary_ns <= mono_ns) {
+		/* more than one boundary: in equal shares, nothing better is known */
+		bool last = next_boundary(d, d->boundary_ns) > mono_ns;
+		double until_usec = fmin(used_usec, (last ? d->last_rate : rate) * (double)(d->boundary_ns - at));
+		d->period_usec_used += until_usec;
+		used_usec -= until_usec;
+		note_exhaustion(d, d->boundary_ns);
+		close_period(d);
+		at = d->boundary_ns;
+		d->boundary_ns = next_boundary(d, at);
+	}
+	d->period_usec_used += used_usec;
+	note_exhaustion(d, mono_ns);
+	d->last_rate = rate;
+}
+
 /* After a pause (suspend, a stopped observer) of more than this many periods their demand is not known. */
 enum { GAP_PERIODS = 3 };
 
@@ -113,19 +163,12 @@ void demand_take(struct demand *d, int64_t mono_ns, uint64_t usage_usec, const s
 	}
 	if (mono_ns <= d->last_ns)
 		return;
-	if (d->quota_usec != QUOTA_NONE && nr_periods == d->last_nr_periods + 1)
-		learn_phase(d, d->last_ns, mono_ns);
-	double rate = (double)(usage_usec - d->last_usage_usec) / (double)(mono_ns - d->last_ns);
-	int64_t at = d->last_ns;
-	while (d->boundary_ns <= mono_ns) {
-		d->period_usec_used += rate * (double)(d->boundary_ns - at);
-		note_exhaustion(d, d->boundary_ns);
-		close_period(d);
-		at = d->boundary_ns;
-		d->boundary_ns = next_boundary(d, at);
+	if (d->quota_usec != QUOTA_NONE && nr_periods == d->last_nr_periods + 1 &&
+	    learn_phase(d, d->last_ns, mono_ns)) {
+		restart_at(d, mono_ns, usage_usec, nr_periods);
+		return;
 	}
-	d->period_usec_used += rate * (double)(mono_ns - at);
-	note_exhaustion(d, mono_ns);
+	cut(d, mono_ns, (double)(usage_usec - d->last_usage_usec));
 	d->last_ns = mono_ns;
 	d->last_usage_usec = usage_usec;
 	d->last_nr_periods = nr_periods;

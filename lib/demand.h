@@ -1,9 +1,9 @@
 /* demand.h - CPU demand inside single quota periods, seen continuously from 10 ms samples. Pure.
  *
  * A mean over a second hides that the quota is handed out every 100 ms. Here the CPU time of every period is found by
- * cutting the usage curve at the period's boundaries (linear between two samples, so a period's figure is right within
- * one sampling interval's CPU). Where there is a quota, the grid of the kernel's period timer is learnt from the
- * samples between which nr_periods grew; without one a grid of 100 ms serves. Nothing is allocated.
+ * cutting the usage curve at the period's boundaries (between two samples it is estimated, so a period's figure is
+ * right within one sampling interval's CPU). Where there is a quota, the grid of the kernel's period timer is learnt
+ * from the samples between which nr_periods grew; without one a grid of 100 ms serves. Nothing is allocated.
  */
 #ifndef HEADROOM_DEMAND_H
 #define HEADROOM_DEMAND_H
@@ -32,7 +32,9 @@ struct demand {
 	bool started;
 	int64_t last_ns, boundary_ns; /* boundary_ns = end of the period under way */
 	uint64_t last_usage_usec, last_nr_periods;
+	double last_rate; /* usec of CPU per ns, between the two samples before */
 	double period_usec_used;
+	bool whole; /* the period under way was seen from its beginning */
 	bool period_exhausted;
 };
 
