@@ -8,6 +8,11 @@ static bool is_word(const char *word, size_t len, const char *expected)
 	return strlen(expected) == len && memcmp(word, expected, len) == 0;
 }
 
+static bool is_same(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+	return a_len == b_len && memcmp(a, b, a_len) == 0;
+}
+
 unsigned mounts_controllers(const char *list, size_t len)
 {
 	/* every resource controller there is or was; "rw", "xattr", "name=systemd" are none */
@@ -128,65 +133,150 @@ static bool split_mount_line(const char *line, size_t len, struct mount_fields *
 	return m->root_len > 0 && m->root[0] == '/' && m->point_len > 0 && m->point[0] == '/' && m->type_len > 0;
 }
 
-static bool is_at_or_below(const char *path, size_t path_len, const char *top, size_t top_len)
+/* ---- which mounts are hidden by others
+ * ------------------------------------------------------------------------------- */
+
+/* The well-formed lines of a table of mounts, and two orders of them: a hostile table of 16 MB must not cost the square
+ * of its lines. */
+struct mount_table {
+	struct mount_fields *lines;
+	size_t n;
+	const struct mount_fields **by_id;    /* equal ones in the order of their lines */
+	const struct mount_fields **by_point; /* likewise */
+};
+
+static void release_table(struct mount_table *t)
 {
-	if (top_len == 1)
-		return true;
-	return path_len >= top_len && memcmp(path, top, top_len) == 0 && (path_len == top_len || path[top_len] == '/');
+	free(t->lines);
+	free(t->by_id);
+	free(t->by_point);
+	*t = (struct mount_table){0};
 }
 
-static const char *next_mount(const char *text, struct mount_fields *m, bool *valid)
+static int compare_words(const char *a, size_t a_len, const char *b, size_t b_len)
 {
-	size_t len = strcspn(text, "\n");
-	*valid = split_mount_line(text, len, m);
-	return text + len + (text[len] == '\n');
+	int order = memcmp(a, b, a_len < b_len ? a_len : b_len);
+	return order ? order : (a_len > b_len) - (a_len < b_len);
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	const struct mount_fields *x = *(const struct mount_fields *const *)a;
+	const struct mount_fields *y = *(const struct mount_fields *const *)b;
+	int order = compare_words(x->id, x->id_len, y->id, y->id_len);
+	return order ? order : (x > y) - (x < y);
+}
+
+static int compare_points(const void *a, const void *b)
+{
+	const struct mount_fields *x = *(const struct mount_fields *const *)a;
+	const struct mount_fields *y = *(const struct mount_fields *const *)b;
+	int order = compare_words(x->point, x->point_len, y->point, y->point_len);
+	return order ? order : (x > y) - (x < y);
+}
+
+static int make_table(struct mount_table *t, const char *text)
+{
+	size_t lines = 1;
+	for (const char *p = text; (p = strchr(p, '\n')); p++)
+		lines++;
+	*t = (struct mount_table){
+		.lines = calloc(lines, sizeof *t->lines),
+		.by_id = calloc(lines, sizeof *t->by_id),
+		.by_point = calloc(lines, sizeof *t->by_point),
+	};
+	if (!t->lines || !t->by_id || !t->by_point)
+		return -ENOMEM;
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+		if (split_mount_line(text, len, &t->lines[t->n]))
+			t->n++;
+		text += len + (text[len] == '\n');
+	}
+	for (size_t i = 0; i < t->n; i++)
+		t->by_id[i] = t->by_point[i] = &t->lines[i];
+	qsort(t->by_id, t->n, sizeof(void *), compare_ids);
+	qsort(t->by_point, t->n, sizeof(void *), compare_points);
+	return 0;
+}
+
+/* The first mount with this id, or NULL. */
+static const struct mount_fields *find_id(const struct mount_table *t, const char *id, size_t len)
+{
+	size_t low = 0;
+	size_t high = t->n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (compare_words(t->by_id[middle]->id, t->by_id[middle]->id_len, id, len) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < t->n && t->by_id[low]->id_len == len && memcmp(t->by_id[low]->id, id, len) == 0 ? t->by_id[low]
+												     : NULL;
+}
+
+/* How many of by_point are not behind this point. */
+static size_t end_of_point(const struct mount_table *t, const char *point, size_t len)
+{
+	size_t low = 0;
+	size_t high = t->n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (compare_words(t->by_point[middle]->point, t->by_point[middle]->point_len, point, len) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 /* Parents can stand behind their children: the root often does. */
-static bool is_parent_chain(const char *mountinfo, const struct mount_fields *child, const struct mount_fields *above)
+static bool is_mounted_on(const struct mount_table *t, const struct mount_fields *m, const struct mount_fields *above)
 {
 	enum { DEPTH_MAX = 64 };
-	struct mount_fields m = *child;
-	for (int depth = 0; depth < DEPTH_MAX; depth++) {
-		struct mount_fields found = {0};
-		bool valid = false;
-		if (m.parent_len == above->id_len && memcmp(m.parent, above->id, m.parent_len) == 0)
+	for (int depth = 0; m && depth < DEPTH_MAX; depth++) {
+		if (is_same(m->parent, m->parent_len, above->id, above->id_len))
 			return true;
-		for (const char *text = mountinfo; *text && !found.id;) {
-			struct mount_fields candidate;
-			text = next_mount(text, &candidate, &valid);
-			if (valid && candidate.id_len == m.parent_len &&
-			    memcmp(candidate.id, m.parent, m.parent_len) == 0)
-				found = candidate;
-		}
-		if (!found.id)
+		m = find_id(t, m->parent, m->parent_len);
+	}
+	return false;
+}
+
+/* Is one of the later mounts at the first `len` bytes of m's point something else than what m is mounted on? */
+static bool is_hidden_at(const struct mount_table *t, const struct mount_fields *m, size_t len)
+{
+	for (size_t i = end_of_point(t, m->point, len); i > 0; i--) {
+		const struct mount_fields *later = t->by_point[i - 1];
+		if (later <= m || !is_same(later->point, later->point_len, m->point, len))
 			return false;
-		m = found;
+		if (!is_mounted_on(t, m, later))
+			return true;
 	}
 	return false;
 }
 
 /* A later mount at or above the same point hides this one, unless it is what this one is mounted on. */
-static bool is_hidden(const char *mountinfo, const struct mount_fields *m, const char *rest)
+static bool is_hidden(const struct mount_table *t, const struct mount_fields *m)
 {
-	while (*rest) {
-		struct mount_fields later;
-		bool valid;
-		rest = next_mount(rest, &later, &valid);
-		if (valid && is_at_or_below(m->point, m->point_len, later.point, later.point_len) &&
-		    !is_parent_chain(mountinfo, m, &later))
+	if (is_hidden_at(t, m, 1) || is_hidden_at(t, m, m->point_len))
+		return true;
+	for (size_t len = 2; len < m->point_len; len++)
+		if (m->point[len] == '/' && is_hidden_at(t, m, len))
 			return true;
-	}
 	return false;
 }
 
 static int add_mount(struct cgroup_mounts *all, const struct mount_fields *m)
 {
-	struct cgroup_mount *list = realloc(all->list, (all->n + 1) * sizeof *list);
-	if (!list)
-		return -ENOMEM;
-	all->list = list;
-	struct cgroup_mount *new = &list[all->n];
+	/* full whenever the number is a power of two: the room doubles */
+	if ((all->n & (all->n - 1)) == 0) {
+		struct cgroup_mount *list = realloc(all->list, (all->n ? 2 * all->n : 1) * sizeof *list);
+		if (!list)
+			return -ENOMEM;
+		all->list = list;
+	}
+	struct cgroup_mount *new = &all->list[all->n];
 	*new = (struct cgroup_mount){
 		.is_v2 = m->type_len == 7,
 		.controllers = m->type_len == 7 ? 0 : mounts_controllers(m->options, m->options_len),
@@ -194,22 +284,24 @@ static int add_mount(struct cgroup_mounts *all, const struct mount_fields *m)
 		.point = unescape(m->point, m->point_len),
 	};
 	all->n++;
-	return new->root &&new->point ? 0 : -ENOMEM;
+	return new->root && new->point ? 0 : -ENOMEM;
 }
 
 int mounts_parse(const char *mountinfo, struct cgroup_mounts *out, struct fault *f)
 {
 	struct cgroup_mounts all = {0};
-	for (const char *rest = mountinfo; *rest;) {
-		struct mount_fields m;
-		bool valid;
-		rest = next_mount(rest, &m, &valid);
-		if (!valid || (!is_word(m.type, m.type_len, "cgroup") && !is_word(m.type, m.type_len, "cgroup2")))
-			continue;
-		if (!is_hidden(mountinfo, &m, rest) && add_mount(&all, &m) < 0) {
-			mounts_release(&all);
-			return fault_set(f, ENOMEM, "cannot keep the list of mounts");
-		}
+	struct mount_table t;
+	int rc = make_table(&t, mountinfo);
+	for (size_t i = 0; rc == 0 && i < t.n; i++) {
+		const struct mount_fields *m = &t.lines[i];
+		bool wanted = is_word(m->type, m->type_len, "cgroup") || is_word(m->type, m->type_len, "cgroup2");
+		if (wanted && !is_hidden(&t, m))
+			rc = add_mount(&all, m);
+	}
+	release_table(&t);
+	if (rc < 0) {
+		mounts_release(&all);
+		return fault_set(f, ENOMEM, "cannot keep the list of mounts");
 	}
 	*out = all;
 	return 0;

@@ -33,8 +33,7 @@ int64_t stats_median(const int64_t *sorted, size_t n)
 	int64_t high = sorted[n / 2];
 	if (n % 2)
 		return high;
-	int64_t low = sorted[n / 2 - 1];
-	return low + (high - low) / 2;
+	return (int64_t)(((__int128)sorted[n / 2 - 1] + high) / 2);
 }
 
 double stats_mean(const int64_t *samples, size_t n)

@@ -2,10 +2,10 @@
 #ifndef HEADROOM_TESTS_CHECK_H
 #define HEADROOM_TESTS_CHECK_H
 
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <setjmp.h>
 /* CMocka wants those four before it */
 #include <cmocka.h>
 

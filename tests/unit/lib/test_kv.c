@@ -159,7 +159,8 @@ static void test_cpu_max(void **state)
 		{"max\n", 0, QUOTA_NONE, CPU_PERIOD_DEFAULT_USEC},
 		{"200000\n", 0, 200000, CPU_PERIOD_DEFAULT_USEC},
 		{"1000 1000000\n", 0, 1000, 1000000},
-		{"5000000 2000000\n", 0, 5000000, 2000000}, /* a period above 1 s: no kernel writes it, the ratio is clear */
+		{"5000000 2000000\n", 0, 5000000,
+		 2000000}, /* a period above 1 s: no kernel writes it, the ratio is clear */
 		{"", -ENODATA, 0, 0},
 		{"\n", -ENODATA, 0, 0},
 		{"   ", -ENODATA, 0, 0},
@@ -405,7 +406,12 @@ static void test_cpu_ticks(void **state)
 	assert_int_equal(t.total, 10);
 	assert_int_equal(t.steal, 0);
 	assert_int_equal(kv_read_cpu_ticks("cpu 1 2 3 4", &t, &f), 0);
-	static const char *const broken[] = {"", "cpu0 1 2 3 4\n", "cpu\n", "cpu 1 2 3\n", "cpu 1 2 3 x\n", "intr 1\ncpu 1 2 3 4\n",
+	static const char *const broken[] = {"",
+					     "cpu0 1 2 3 4\n",
+					     "cpu\n",
+					     "cpu 1 2 3\n",
+					     "cpu 1 2 3 x\n",
+					     "intr 1\ncpu 1 2 3 4\n",
 					     "cpu 1 2 3 4 5 -6\n"};
 	for (size_t i = 0; i < ARRAY_LEN(broken); i++) {
 		t.total = 77;
