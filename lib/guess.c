@@ -310,7 +310,7 @@ struct found {
 
 static bool is_one_of(char c, const char *set)
 {
-	return memchr(set, c, strlen(set)) != NULL;
+	return c != '\0' && strchr(set, c) != NULL;
 }
 
 static bool rule_matches(const struct rule *r, struct name name)

@@ -20,7 +20,7 @@
 
 /* How to read the executable; for a descriptor of /proc/PID/exe a pread. Returns the number of bytes (0 at the end, may
  * be fewer than asked for), or below 0. The caller takes care that it cannot block: a regular file, not on FUSE, whose
- * server could be the process itself. At most 600 calls, 300 kB in all; about 70 for a usual Go program. */
+ * server could be the process itself. At most 600 reads, 300 kB in all; about 70 for a usual Go program. */
 struct guess_file {
 	ssize_t (*read_at)(void *context, void *buf, size_t size, uint64_t offset);
 	void *context;
@@ -29,8 +29,8 @@ struct guess_file {
 enum { GO_MINOR_UNKNOWN = -1, GO_MINOR_OLD = 17 };
 
 struct go_build {
-	int minor;               /* 25 for go1.25.3 and for "devel go1.25-..."; GO_MINOR_OLD: 1.17 or older, which keep
-				    it elsewhere; GO_MINOR_UNKNOWN: cannot be told */
+	/* 25 for go1.25.3 and for "devel go1.25-..."; GO_MINOR_OLD: 1.17 or older, which keep it elsewhere */
+	int minor;
 	bool ignores_quota;      /* built with containermaxprocs=0, the default where go.mod says 1.24 or less */
 	bool links_automaxprocs; /* go.uber.org/automaxprocs is part of it; whether it is called cannot be told */
 };
@@ -55,9 +55,9 @@ enum { GUESS_MAX = 16 };
 struct guess {
 	size_t n; /* 0 = unknown */
 	const struct runtime *runtimes[GUESS_MAX];
-	bool one_of_several; /* some of them exclude one another and which one holds cannot be told: the versions of
-				Node.js
-				(`node -p process.versions.uv` tells), a Go of unknown version, automaxprocs */
+	/* Some of them exclude one another and which one holds cannot be told: the versions of Node.js
+	 * (`node -p process.versions.uv` tells), a Go of unknown version, automaxprocs. */
+	bool one_of_several;
 };
 
 /* A process can use several: Python and OpenMP, say. In the order of the table of runtimes.h, each once. */

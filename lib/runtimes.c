@@ -198,10 +198,9 @@ double runtime_cpus(const struct runtime *r, const struct runtime_view *v)
 /* ---- judging ---- */
 
 /* The most CPUs that are not too many. */
-static double most_that_fit(const struct runtime *r, double allowed, const struct cpu_quota *seen)
+static double most_that_fit(const struct runtime *r, double allowed)
 {
-	bool by_design = r->rounding == RUNTIME_ROUNDS_UP_LEAST_2 && is_limit(seen);
-	return fmax(by_design ? 2 : 1, ceil(allowed));
+	return fmax(r->rounding == RUNTIME_ROUNDS_UP_LEAST_2 ? 2 : 1, ceil(allowed));
 }
 
 /* Would it be right if it saw the limit that binds? Runtimes that read no quota here are blind in another way. */
@@ -209,15 +208,14 @@ static bool blind_to_ancestor(const struct runtime *r, const struct runtime_view
 {
 	struct cpu_quota seen = seen_quota(r, v);
 	return !reads_none(r, v) && cpu_quota_is_below(&v->binding, &seen) &&
-	       cpus_for_quota(r, v, &v->binding) <= most_that_fit(r, allowed, &v->binding);
+	       cpus_for_quota(r, v, &v->binding) <= most_that_fit(r, allowed);
 }
 
 static enum runtime_fit fit_of(const struct runtime *r, const struct runtime_view *v, double assumed, double allowed)
 {
-	struct cpu_quota seen = seen_quota(r, v);
 	if (isnan(assumed) || isnan(allowed))
 		return RUNTIME_UNKNOWN;
-	if (assumed > most_that_fit(r, allowed, &seen))
+	if (assumed > most_that_fit(r, allowed))
 		return blind_to_ancestor(r, v, allowed) ? RUNTIME_BLIND_TO_ANCESTOR : RUNTIME_TOO_MANY;
 	if (!is_limit(&v->binding) && v->affinity >= v->online)
 		return RUNTIME_NO_LIMIT;

@@ -6,7 +6,7 @@
  *
  * A = CPUs in the affinity mask, q = quota / period. Read in the sources of each project:
  *   Go              runtime/cgroup_linux.go, internal/runtime/cgroup (1.25); automaxprocs 1.6
- *   JVM             HotSpot, os/linux/osContainer: CgroupUtil; the whole path up to the mount
+ *   JVM             HotSpot, osContainer_linux.cpp, cgroupUtil_linux.cpp
  *   .NET            pal/src/misc/cgroup.cpp; DOTNET_PROCESSOR_COUNT is read as decimal
  *   libuv           src/unix/core.c uv_available_parallelism(), src/unix/linux.c (1.48 to 1.52). Its v1 branch looks
  *                   below /sys/fs/cgroup without the controller's folder and finds nothing, hence "no v1"
@@ -68,9 +68,11 @@ struct runtime {
 	enum runtime_levels levels;
 	bool reads_v1; /* also the quota of cgroup v1 (v2 is read by all that look at a quota) */
 	enum runtime_resize resize;
-	const char
-		*setting; /* '#' stands for the number: "GOMAXPROCS=#"; several are separated by a blank; NULL = none */
-	const char *advice; /* the end of a sentence, '#' as above; NULL: "set <setting>" */
+
+	/* What to set, '#' stands for the number: "GOMAXPROCS=#". Several are separated by a blank. NULL = there is
+	 * none. `advice` is the same as the end of a sentence; NULL: "set <setting>". */
+	const char *setting;
+	const char *advice;
 };
 
 size_t runtimes_count(void);
@@ -112,24 +114,30 @@ double runtime_cpus(const struct runtime *r, const struct runtime_view *v);
 
 /* ---- the judgement ---- */
 
-/* With allowed = min(A, binding quota):
- *
- * too many   assumed > ceil(allowed). Rounding up is not too many: 2 for 1.25 is the smallest pool that can use the
- *            limit, and 1 for 0.25 is the smallest there is. One exception: Go from 1.25 on never goes below 2, so that
- *            its garbage collector need not stop the program; 2 for a quota that it sees and that is 1 or less counts
- * as "fits", and the sentence says what the second thread costs. Above the quota the threads are throttled; where the
- * quota is not what binds (12 threads on 8 CPUs), they wait in run queues only. The sentence says which. too few more
- * than a tenth of allowed stays unused: 1 for 1.75 leaves 0.75. (12 for 12.5 is no reason to warn.) blind to   too
- * many, only because the limit sits on a level that the runtime does not look at, or that the process ancestor   cannot
- * see. no limit   no quota on any level and an affinity of all CPUs of the node: pools grow with the node. unknown see
- * runtime_cpus().
- */
+/* With allowed = min(A, binding quota). */
 enum runtime_fit {
+	/* runtime_cpus() is NaN, or A is not known */
 	RUNTIME_UNKNOWN,
+
 	RUNTIME_FITS,
+
+	/* assumed > ceil(allowed). Rounding up is not too many: 2 for 1.25 is the smallest pool that can use the limit,
+	 * and 1 for 0.25 is the smallest there is. One exception: Go from 1.25 on never goes below 2 on its own, so
+	 * that its garbage collector need not stop the program. There 2 for a limit of 1 or less counts as "fits", and
+	 * the sentence says what the second thread costs.
+	 * Above the quota the threads are throttled; where the quota is not what binds (12 threads on 8 CPUs) they only
+	 * wait for one another. The sentence says which. */
 	RUNTIME_TOO_MANY,
+
+	/* more than a tenth of allowed stays unused: 1 for 1.75 leaves 0.75. 12 for 12.5 is no reason to warn. */
 	RUNTIME_TOO_FEW,
+
+	/* too many, only because the limit sits on a level at which the runtime does not look, or which the process
+	 * cannot see: with that quota in sight the number would be right */
 	RUNTIME_BLIND_TO_ANCESTOR,
+
+	/* no quota on any level and an affinity of all CPUs of the node (or online is not known): pools grow with the
+	 * node */
 	RUNTIME_NO_LIMIT,
 };
 

@@ -67,6 +67,15 @@ static void put(unsigned char *at, size_t width, uint64_t value, bool big_endian
 #define PUT(record, type, field, value)                                                                                \
 	put((record) + offsetof(type, field), sizeof(((type *)0)->field), (value), plan->big_endian)
 
+/* The characters without their terminator; how many. */
+static size_t put_text(unsigned char *at, const char *text)
+{
+	size_t n = 0;
+	for (; text[n]; n++)
+		at[n] = (unsigned char)text[n];
+	return n;
+}
+
 static size_t put_varint(unsigned char *at, uint64_t value)
 {
 	size_t n = 0;
@@ -79,25 +88,23 @@ static size_t put_varint(unsigned char *at, uint64_t value)
 /* The blob of .go.buildinfo; its size. */
 static size_t put_blob(unsigned char *at, const struct plan *plan)
 {
-	memcpy(at, "\xff Go buildinf:", 14);
+	put_text(at, "\xff Go buildinf:");
 	at[14] = 8;
 	at[15] = plan->version ? 2 : plan->big_endian;
 	if (!plan->version)
 		return 32;
 	size_t n = 32;
 	n += put_varint(at + n, strlen(plan->version));
-	memcpy(at + n, plan->version, strlen(plan->version));
-	n += strlen(plan->version);
+	n += put_text(at + n, plan->version);
 	n += put_varint(at + n, plan->padding + strlen(plan->modules));
 	memset(at + n, 'x', plan->padding);
 	n += plan->padding;
-	memcpy(at + n, plan->modules, strlen(plan->modules));
-	return n + strlen(plan->modules);
+	return n + put_text(at + n, plan->modules);
 }
 
 static void put_header(unsigned char *at, const struct plan *plan, uint64_t shoff)
 {
-	memcpy(at, ELFMAG, SELFMAG);
+	put_text(at, ELFMAG);
 	at[EI_CLASS] = (unsigned char)plan->class;
 	at[EI_DATA] = plan->big_endian ? ELFDATA2MSB : ELFDATA2LSB;
 	at[EI_VERSION] = EV_CURRENT;
@@ -142,7 +149,7 @@ static struct image make_image(const struct plan *plan)
 	size_t at = SHOFF;
 	put_header(bytes, plan, SHOFF);
 	memcpy(bytes + NAMES, names, sizeof names - 1);
-	strcpy((char *)bytes + NAMES + sizeof names - 1, plan->section);
+	put_text(bytes + NAMES + sizeof names - 1, plan->section);
 	at += put_section(bytes + at, plan, 0, 0, 0);
 	at += put_section(bytes + at, plan, 1, NAMES, sizeof names + strlen(plan->section));
 	at += put_section(bytes + at, plan, 11, BLOB, 10);
@@ -502,10 +509,8 @@ static void ids_of(const char *exe, const char *maps, const struct go_build *go,
 	e.maps_len = maps ? strlen(maps) : 0;
 	guess_runtimes(&e, &g);
 	out[0] = '\0';
-	for (size_t i = 0; i < g.n; i++) {
-		strcat(out, i ? " " : "");
-		strcat(out, g.runtimes[i]->id);
-	}
+	for (size_t i = 0, at = 0; i < g.n && at < 512; i++)
+		at += (size_t)snprintf(out + at, 512 - at, "%s%s", i ? " " : "", g.runtimes[i]->id);
 }
 
 static void test_guesses(void **state)
@@ -573,6 +578,7 @@ static void test_only_what_is_mapped_for_execution(void **state)
 		/* not a file */
 		"7f21b2a00000-7f21b2c00000 r-xp 00000000 00:00 0                          [anon:/x/libjvm.so]\n",
 		"7f21b2a00000-7f21b2c00000 r-xp 00000000 00:00 0                          [anon: /x/libjvm.so]\n",
+		"7f21b2a00000-7f21b2c00000 r-xp 00000000 00:00 0                          [anon:/x/libgomp.so.1]\n",
 		"7f21b2a00000-7f21b2c00000 r-xp 00000000 00:01 77                         /memfd:libjvm.so (deleted)\n",
 		/* lines that are no lines of maps */
 		"/usr/lib/libjvm.so\n",
