@@ -2,9 +2,9 @@
 
 #include "units.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <microhttpd.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -110,27 +110,46 @@ static int split_address(const char *listen, char host[256], char port[16], stru
 	return 0;
 }
 
+/* Numeric addresses only: a static program has no resolver of names, and needs none here. */
+static socklen_t parse_address(const char *host, const char *port, struct sockaddr_storage *out)
+{
+	struct sockaddr_in *v4 = (struct sockaddr_in *)out;
+	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)out;
+	in_port_t number = htons((uint16_t)strtoul(port, NULL, 10));
+	memset(out, 0, sizeof *out);
+	if (inet_pton(AF_INET, host, &v4->sin_addr) == 1) {
+		v4->sin_family = AF_INET;
+		v4->sin_port = number;
+		return sizeof *v4;
+	}
+	if (inet_pton(AF_INET6, host, &v6->sin6_addr) == 1) {
+		v6->sin6_family = AF_INET6;
+		v6->sin6_port = number;
+		return sizeof *v6;
+	}
+	return 0;
+}
+
 static int bind_address(const char *listen_text, struct fault *f)
 {
 	char host[256];
 	char port[16];
-	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICHOST | AI_NUMERICSERV};
-	struct addrinfo *found;
+	struct sockaddr_storage address;
 	int rc = split_address(listen_text, host, port, f);
 	if (rc < 0)
 		return rc;
-	int gai = getaddrinfo(host, port, &hints, &found);
-	if (gai)
-		return fault_set(f, -EINVAL, "--listen '%.80s': %s: give a numeric address", listen_text,
-				 gai_strerror(gai));
-	CLEANUP_CLOSE int fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	socklen_t len = parse_address(host, port, &address);
+	if (!len)
+		return fault_set(f, -EINVAL, "--listen '%.80s': give a numeric address, as in 0.0.0.0:9464",
+				 listen_text);
+	CLEANUP_CLOSE int fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int on = 1;
-	if (fd >= 0)
-		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-	int failed = fd < 0 || bind(fd, found->ai_addr, found->ai_addrlen) < 0 || listen(fd, 64) < 0;
-	int err = errno;
-	freeaddrinfo(found);
-	return failed ? fault_set(f, err, "cannot listen on %.80s", listen_text) : TAKE_FD(fd);
+	if (fd < 0)
+		return fault_set(f, errno, "cannot listen on %.80s", listen_text);
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+	if (bind(fd, (struct sockaddr *)&address, len) < 0 || listen(fd, 64) < 0)
+		return fault_set(f, errno, "cannot listen on %.80s", listen_text);
+	return TAKE_FD(fd);
 }
 
 static unsigned bound_port(int fd)
