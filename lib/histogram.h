@@ -4,9 +4,9 @@
  * a bucket each and are exact). A bucket is reported by its highest value, so a percentile read from here
  * is never below the exact nearest-rank percentile and above it by less than 1 / 2^sub_bits of it:
  *
- *     sub_bits  5: 3.2 %      1,184 buckets for values to 1 h in ns
- *     sub_bits  7: 0.79 %     4,608
- *     sub_bits 10: 0.098 %   33,792
+ *     sub_bits  5: 3.2 %      1,205 buckets for values to 1 h in ns
+ *     sub_bits  7: 0.79 %     4,562
+ *     sub_bits 10: 0.098 %   33,421
  *
  * All arithmetic is in integers. Recording allocates nothing and takes constant time; the size is fixed
  * by histogram_init(). Not safe against concurrent use. Two histograms of one shape can be added.

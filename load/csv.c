@@ -55,8 +55,10 @@ size_t csv_shot(char out[CSV_SHOT_SIZE], size_t seq, const struct shot *shot, co
 	w = put_if(w, shot->first_byte_ns != ANSWER_ABSENT, shot->bytes);
 	*w++ = ',';
 	w = stpcpy(w, answer_error_name((enum answer_error)shot->error));
-	for (int i = 0; i < ANSWER_FIELDS; i++)
-		w = put_if(w, shot->server_have & (1u << i), server_ns[i]);
+	for (int i = 0; i < ANSWER_FIELDS; i++) {
+		bool there = shot->server_have & (1u << i);
+		w = put_if(w, there, there ? server_ns[i] : 0);
+	}
 	w = put_if(w, true, shot->blocked);
 	bool sent = shot->sent_ns != ANSWER_ABSENT;
 	w = put_if(w, shot->planned_ns != ANSWER_ABSENT,

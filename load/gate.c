@@ -89,8 +89,8 @@ static int next_condition(const char **p, struct condition *c, struct fault *f)
 	for (; **p && **p != ','; (*p)++)
 		if (**p != ' ' && n + 1 < sizeof c->text)
 			c->text[n++] = **p;
-	if (**p == ',')
-		(*p)++;
+	if (**p == ',' && !*++*p)
+		return fault_set(f, -EINVAL, "nothing after the last comma");
 	size_t name_len = strcspn(c->text, "<>");
 	c->metric = find_metric(c->text, name_len);
 	if (!c->text[name_len])

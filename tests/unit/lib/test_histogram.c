@@ -46,7 +46,7 @@ static void test_small_values_are_exact(void **state)
 	assert_int_equal(histogram_init(&h, 7, 3600 * NSEC_PER_SEC, NULL), 0);
 	for (int64_t v = 0; v < 256; v++)
 		assert_int_equal(histogram_bucket_high(&h, histogram_bucket(&h, v)), v);
-	assert_int_equal(h.buckets, 4493);
+	assert_int_equal(h.buckets, 4562); /* as the header says */
 	histogram_free(&h);
 }
 
@@ -54,7 +54,8 @@ static void test_small_values_are_exact(void **state)
 static void test_error_bound(void **state)
 {
 	(void)state;
-	static const uint32_t ranks[] = {1, 10000, STATS_P50, STATS_P90, STATS_P95, STATS_P99, STATS_P999, 999999, STATS_MAX};
+	static const uint32_t ranks[] = {1,         10000,      STATS_P50, STATS_P90, STATS_P95,
+					 STATS_P99, STATS_P999, 999999,    STATS_MAX};
 	static int64_t values[MANY];
 	for (unsigned bits = 3; bits <= 10; bits++) {
 		struct histogram h;

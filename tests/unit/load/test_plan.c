@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#define S NSEC_PER_SEC
+#define S  NSEC_PER_SEC
 #define MS NSEC_PER_MSEC
 
 static void assert_ascending(const struct plan *p)

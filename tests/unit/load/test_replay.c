@@ -30,11 +30,32 @@ static void test_points_in_time(void **state)
 		{"0.05", 50 * NSEC_PER_MSEC},
 	};
 	static const char *const bad[] = {
-		"", "now", "2026-11-30", "2026-11-30T22:03Z", "2026-11-30T22:03:17", "2026-13-01T00:00:00Z",
-		"2026-00-01T00:00:00Z", "2026-02-29T00:00:00Z", "2100-02-29T00:00:00Z", "2026-04-31T00:00:00Z",
-		"2026-11-30T24:00:00Z", "2026-11-30T22:60:00Z", "2026-11-30T22:03:61Z", "2026-11-30T22:03:17.Z",
-		"2026-11-30T22:03:17Zx", "2026-11-30T22:03:17+25:00", "1969-12-31T23:59:59Z", "1970-01-01T00:00:00+01:00",
-		"9999-01-01T00:00:00Z", "1.", ".5", "-1", "1e9", "1796076197,25", " 1", "99999999999999999999",
+		"",
+		"now",
+		"2026-11-30",
+		"2026-11-30T22:03Z",
+		"2026-11-30T22:03:17",
+		"2026-13-01T00:00:00Z",
+		"2026-00-01T00:00:00Z",
+		"2026-02-29T00:00:00Z",
+		"2100-02-29T00:00:00Z",
+		"2026-04-31T00:00:00Z",
+		"2026-11-30T24:00:00Z",
+		"2026-11-30T22:60:00Z",
+		"2026-11-30T22:03:61Z",
+		"2026-11-30T22:03:17.Z",
+		"2026-11-30T22:03:17Zx",
+		"2026-11-30T22:03:17+25:00",
+		"1969-12-31T23:59:59Z",
+		"1970-01-01T00:00:00+01:00",
+		"9999-01-01T00:00:00Z",
+		"1.",
+		".5",
+		"-1",
+		"1e9",
+		"1796076197,25",
+		" 1",
+		"99999999999999999999",
 	};
 	for (size_t i = 0; i < ARRAY_LEN(good); i++) {
 		int64_t ns = -1;
@@ -65,7 +86,8 @@ static void test_lines(void **state)
 		{"3;4", 3 * S, false},
 		{"3.5\tx", 3500 * NSEC_PER_MSEC, false},
 		{"127.0.0.1 - - [30/Nov/2026:22:03:17 +0000] \"GET / HTTP/1.1\" 200 2", 1796076197 * S, true},
-		{"::1 - bob [30/Nov/2026:23:03:17 +0100] \"GET / HTTP/1.1\" 200 2 \"-\" \"curl/8\"", 1796076197 * S, true},
+		{"::1 - bob [30/Nov/2026:23:03:17 +0100] \"GET / HTTP/1.1\" 200 2 \"-\" \"curl/8\"", 1796076197 * S,
+		 true},
 		{"host - [not a time] [30/nov/2026:22:03:17 +0000] \"-\" 400 0", 1796076197 * S, true},
 		{"{\"time\":\"2026-11-30T22:03:17.5Z\"}", 1796076197 * S + 500 * NSEC_PER_MSEC, false},
 		{"{\"msg\":\"x\",\"ts\":1796076197.5}", 1796076197 * S + 500 * NSEC_PER_MSEC, false},
@@ -95,7 +117,8 @@ static void test_lines(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(good); i++) {
 		int64_t ns = -1;
 		bool whole = false;
-		assert_case(replay_parse_line(good[i].line, strlen(good[i].line), &usual, &ns, &whole) == 0, good[i].line);
+		assert_case(replay_parse_line(good[i].line, strlen(good[i].line), &usual, &ns, &whole) == 0,
+			    good[i].line);
 		assert_case(ns == good[i].ns, good[i].line);
 		assert_case(whole == good[i].whole, good[i].line);
 	}
@@ -203,9 +226,12 @@ static void test_files(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_points_in_time),       cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_time_field_by_name),   cmocka_unit_test(test_whole_seconds_are_spread),
-		cmocka_unit_test(test_finer_times_stay),     cmocka_unit_test(test_skipped_lines_are_counted),
+		cmocka_unit_test(test_points_in_time),
+		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_time_field_by_name),
+		cmocka_unit_test(test_whole_seconds_are_spread),
+		cmocka_unit_test(test_finer_times_stay),
+		cmocka_unit_test(test_skipped_lines_are_counted),
 		cmocka_unit_test(test_files),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
