@@ -276,15 +276,15 @@ static int add_mount(struct cgroup_mounts *all, const struct mount_fields *m)
 			return -ENOMEM;
 		all->list = list;
 	}
-	struct cgroup_mount *new = &all->list[all->n];
-	*new = (struct cgroup_mount){
+	struct cgroup_mount *entry = &all->list[all->n];
+	*entry = (struct cgroup_mount){
 		.is_v2 = m->type_len == 7,
 		.controllers = m->type_len == 7 ? 0 : mounts_controllers(m->options, m->options_len),
 		.root = unescape(m->root, m->root_len),
 		.point = unescape(m->point, m->point_len),
 	};
 	all->n++;
-	return new->root && new->point ? 0 : -ENOMEM;
+	return entry->root && entry->point ? 0 : -ENOMEM;
 }
 
 int mounts_parse(const char *mountinfo, struct cgroup_mounts *out, struct fault *f)

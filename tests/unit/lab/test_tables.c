@@ -56,7 +56,7 @@ static void test_whole_table(void **state)
 {
 	(void)state;
 	CLEANUP_FREE char *text = text_of(write_plain);
-	assert_string_equal(text, "       p99 (ms) -------  a long group\n"
+	assert_string_equal(text, "       p99 (ms) ------  a long group\n"
 				  "limit  here  published             x  note\n"
 				  "0.25   61.6      202.2             7  first\n"
 				  "none    5.2          -         12345  s\n"
@@ -75,9 +75,17 @@ static void test_style_is_only_around_the_head(void **state)
 	(void)state;
 	CLEANUP_FREE char *text = text_of(write_colored);
 	assert_int_equal(strncmp(text, "\033[1m", 4), 0);
-	const char *reset = strstr(text, "\033[0m");
-	assert_non_null(reset);
-	assert_null(strchr(reset + 1, '\033'));
+	/* one to begin with, one to end with, and that one before the first row */
+	size_t escapes = 0;
+	size_t last = 0;
+	for (size_t i = 0; text[i]; i++) {
+		if (text[i] == '\033') {
+			escapes++;
+			last = i;
+		}
+	}
+	assert_int_equal(escapes, 2);
+	assert_non_null(strstr(text + last, "0.25"));
 }
 
 static void write_long_cell(FILE *out)
