@@ -10,7 +10,8 @@ static _Thread_local bool out_of_memory;
 
 static void give(json_value *object, const char *key, json_value *child)
 {
-	if (!object || json_object_set_new_nocheck(object, key, child) < 0)
+	/* takes the child also when it fails, and when there is no object */
+	if (json_object_set_new_nocheck(object, key, child) < 0)
 		out_of_memory = true;
 }
 
@@ -124,7 +125,7 @@ void json_set_value(json_value *object, const char *key, json_value *child)
 
 void json_add_value(json_value *array, json_value *child)
 {
-	if (!array || json_array_append_new(array, child) < 0)
+	if (json_array_append_new(array, child) < 0)
 		out_of_memory = true;
 }
 
