@@ -58,7 +58,8 @@ static void show(struct bench *b, const char *name, double value)
 
 static bool level_is_throttled(struct bench *b, size_t level, const char *share_name, const char *count_name)
 {
-	double throttled = (double)window_count(b->w, level, COUNTER_NR_THROTTLED);
+	const struct counters *d = &b->w->levels[level].delta;
+	double throttled = counters_have(d, COUNTER_NR_THROTTLED) ? (double)d->value[COUNTER_NR_THROTTLED] : NAN;
 	bool share = weigh(b, share_name, window_throttled_share(b->w, level), b->t->throttled_share);
 	bool count = weigh(b, count_name, throttled, b->t->throttled_periods);
 	return share && count;
@@ -73,12 +74,14 @@ static double stop_ms_per_period(const struct window *w, size_t level)
 static void describe_throttling(struct bench *b, size_t level, const char *whose)
 {
 	const struct window *w = b->w;
+	char size[32] = " (not there any more)";
+	if (w->levels[level].limited)
+		snprintf(size, sizeof size, " of %.4g CPUs", cpu_quota_cpus(&w->levels[level].quota));
 	snprintf(b->words->sentence, sizeof b->words->sentence,
-		 "waits for %s quota of %.4g CPUs: %" PRIu64 " of %" PRIu64
+		 "waits for %s quota%s: %" PRIu64 " of %" PRIu64
 		 " active periods were throttled (%.1f a second), %.1f ms of "
 		 "stop for each (summed over CPUs)",
-		 whose, w->levels[level].limited ? cpu_quota_cpus(&w->levels[level].quota) : NAN,
-		 window_count(w, level, COUNTER_NR_THROTTLED), window_count(w, level, COUNTER_NR_PERIODS),
+		 whose, size, window_count(w, level, COUNTER_NR_THROTTLED), window_count(w, level, COUNTER_NR_PERIODS),
 		 (double)window_count(w, level, COUNTER_NR_THROTTLED) / b->seconds, stop_ms_per_period(w, level));
 	snprintf(
 		b->words->disproof, sizeof b->words->disproof,
@@ -202,6 +205,12 @@ static double other_cores(const struct bench *b)
 	return fmax(0, busy - own);
 }
 
+/* Its threads keep (nearly) every CPU that it may run on busy: whatever the rest of the node does. */
+static bool fills_its_cpus(const struct bench *b, double own)
+{
+	return b->in->nproc > 0 && own >= 0.9 * b->in->nproc;
+}
+
 static enum contention_by who(const struct bench *b)
 {
 	double own = window_cores(b->w);
@@ -209,6 +218,8 @@ static enum contention_by who(const struct bench *b)
 	double steal = steal_share(b->in);
 	if (!isnan(steal) && steal >= b->t->steal_share)
 		return CONTENTION_HYPERVISOR;
+	if (fills_its_cpus(b, own))
+		return CONTENTION_OWN_THREADS;
 	if (isnan(others))
 		return CONTENTION_UNKNOWN;
 	return others > own ? CONTENTION_NEIGHBOURS : CONTENTION_OWN_THREADS;
@@ -322,11 +333,16 @@ static bool detect_own_code(struct bench *b)
 
 static void cannot_tell(struct bench *b)
 {
-	snprintf(
-		b->words->sentence, sizeof b->words->sentence,
-		"cannot tell: it used %.2f CPUs, was not throttled and waited for neither CPU nor disk: it idles, or waits for something that "
-		"the kernel does not count (network, locks, another service)",
-		window_cores(b->w));
+	double cores = window_cores(b->w);
+	if (isnan(cores))
+		snprintf(b->words->sentence, sizeof b->words->sentence,
+			 "cannot tell: its CPU use is not known, and no figure that is there shows a cause");
+	else
+		snprintf(
+			b->words->sentence, sizeof b->words->sentence,
+			"cannot tell: it used %.2f CPUs, was not throttled and waited for neither CPU nor disk: it idles, or waits for something that "
+			"the kernel does not count (network, locks, another service)",
+			cores);
 	snprintf(b->words->next, sizeof b->words->next,
 		 "look while it is slow, with requests running; then trace where its threads sleep%s",
 		 b->in->ancestors_hidden ? "; ancestors are hidden from here, so look at the pod's limit as well" : "");

@@ -81,9 +81,6 @@ struct verdict {
 	double throttled_share;  /* of wall time, at most 1: an upper bound where several CPUs stop at once; NaN */
 	double contention_share; /* of wall time, not explained by throttling; NaN */
 	double io_share;         /* of wall time; NaN */
-	char sentence[320];      /* what it is, with figures */
-	char next[320];          /* what to do */
-	char disproof[320];      /* what would prove the verdict wrong */
 };
 
 void verdict_judge(const struct verdict_input *in, const struct verdict_thresholds *t, struct verdict *out);
