@@ -82,6 +82,7 @@ void event_mismatch(struct fleet *fleet, const struct watch *w)
 	report_put_identity(line, w);
 	put_limit(line, w);
 	mismatch_put(line, &w->now.snap, &w->cpus, w->reader.hierarchy);
+	program_put(line, &w->program, &w->now.snap, &w->cpus, w->reader.hierarchy);
 	log_emit(&fleet->log, line);
 }
 

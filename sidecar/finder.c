@@ -59,6 +59,19 @@ static void watch_processes(struct watch *w, const struct tree *t)
 	}
 }
 
+/* Not ourselves: the sidecar in its own cgroup knows what it is. */
+static void look_at_program(struct finder *x, struct watch *w, const char *proc_name)
+{
+	char pid[16] = "";
+	if (!proc_name || x->way == WAY_CGROUP)
+		program_first_pid(&w->target, pid);
+	else if (strcmp(proc_name, "self") != 0)
+		snprintf(pid, sizeof pid, "%s", proc_name);
+	w->program = (struct guess){0};
+	if (pid[0])
+		program_guess(&w->program, x->tree, pid);
+}
+
 /* Opens a watch on a target that was just resolved, and says what that means. */
 static int open_watch(struct finder *x, struct fleet *fleet, struct watch *w, struct cgroup_target *target,
 		      const char *proc_name)
@@ -70,6 +83,7 @@ static int open_watch(struct finder *x, struct fleet *fleet, struct watch *w, st
 	int rc = watch_open(w, target, &cpus, &w->why);
 	if (rc < 0)
 		return rc;
+	look_at_program(x, w, proc_name);
 	if (was_lost) {
 		w->restarts++;
 		event_restarted(fleet, w);

@@ -117,6 +117,7 @@ static json_value *watch_object(struct watch *w, uint64_t since, bool *known)
 	else
 		json_set_null(o, "window");
 	json_set_value(o, "demand", demand_object(w));
+	program_put(o, &w->program, &w->now.snap, &w->cpus, w->reader.hierarchy);
 	json_set_value(o, "runtimes", mismatch_runtimes(&w->now.snap, &w->cpus, w->reader.hierarchy));
 	return o;
 }

@@ -9,6 +9,7 @@
 #include "edge.h"
 #include "hostview.h"
 #include "processes.h"
+#include "program.h"
 #include "verdict.h"
 
 /* A figure carries its scope. */
@@ -61,8 +62,9 @@ struct watch {
 	struct processes *processes; /* owned; NULL = not watched */
 	struct runqueue runqueue;    /* last reading */
 	struct cpu_counts cpus;
-	struct limit limit; /* of the last sample */
-	struct mark now;    /* the last sample; counters of SNAPSHOT_FULL are as old as the last second */
+	struct guess program; /* what runs in it; n = 0: not known */
+	struct limit limit;   /* of the last sample */
+	struct mark now;      /* the last sample; counters of SNAPSHOT_FULL are as old as the last second */
 	struct mark marks[MARKS];
 	uint64_t token;                       /* of the next client mark */
 	struct mark *client_marks;            /* CLIENT_MARKS of them, made at the first use; NULL = none */
