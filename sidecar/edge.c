@@ -4,10 +4,6 @@
 
 static enum edge_action step_open(struct edge *e, int64_t now_ns)
 {
-	if (e->told) {
-		e->told = false;
-		e->suppressed = 0;
-	}
 	if (now_ns - e->said_ns < e->repeat_after_ns) {
 		e->suppressed++;
 		return EDGE_NOTHING;
@@ -30,6 +26,10 @@ enum edge_action edge_step(struct edge *e, double value, double open_at, double 
 		*e = (struct edge){
 			.open = true, .opened_ns = now_ns, .said_ns = now_ns, .repeat_after_ns = EDGE_REPEAT_FIRST_NS};
 		return EDGE_OPENED;
+	}
+	if (e->told) {
+		e->told = false;
+		e->suppressed = 0;
 	}
 	if (value < resolve_below) {
 		e->open = false;

@@ -88,10 +88,25 @@ void event_mismatch(struct fleet *fleet, const struct watch *w)
 
 /* ---- the limit ---- */
 
+/* The kernel makes a period that is too short longer, and the quota with it, in nanoseconds: in the microseconds of the
+ * files each of the four numbers is rounded down, so that the ratio differs by up to two of them. */
+static bool is_scaled(const struct cpu_quota *a, const struct cpu_quota *b)
+{
+	double ratio = cpu_quota_cpus(a) / cpu_quota_cpus(b);
+	double tolerance = 1.0 / (double)(a->quota_usec < b->quota_usec ? a->quota_usec : b->quota_usec) +
+			   1.0 / (double)(a->period_usec < b->period_usec ? a->period_usec : b->period_usec);
+	return a->period_usec != b->period_usec && fabs(ratio - 1) <= tolerance;
+}
+
 bool event_limit_differs(const struct limit *a, const struct limit *b)
 {
-	return a->status != b->status || a->level != b->level || cpu_quota_is_below(&a->quota, &b->quota) ||
-	       cpu_quota_is_below(&b->quota, &a->quota);
+	if (a->status != b->status)
+		return true;
+	if (a->status != LIMIT_SET)
+		return false;
+	return a->level != b->level ||
+	       ((cpu_quota_is_below(&a->quota, &b->quota) || cpu_quota_is_below(&b->quota, &a->quota)) &&
+		!is_scaled(&a->quota, &b->quota));
 }
 
 static void limit_text(const struct limit *l, char out[64])

@@ -10,15 +10,37 @@
 
 /* ---- which format ---- */
 
-/* The quality of a media type in an Accept header, 0 when it is not there. */
+/* The name of an entry ends at a blank, a parameter or the next entry. */
+static bool names(const char *entry, const char *type)
+{
+	size_t len = strcspn(entry, " \t;,");
+	return len == strlen(type) && strncasecmp(entry, type, len) == 0;
+}
+
+/* The q of an entry's parameters: 1 when there is none, 0 when it is no number. */
+static double entry_quality(const char *entry, const char *end)
+{
+	for (const char *p = entry; (p = memchr(p, ';', (size_t)(end - p))) != NULL;) {
+		p++;
+		p += strspn(p, " \t");
+		if (strncasecmp(p, "q=", 2) == 0)
+			return strtod(p + 2, NULL);
+	}
+	return 1;
+}
+
+/* The best quality of a media type in an Accept header, 0 when it is not there. */
 static double quality(const char *accept, const char *type)
 {
-	const char *at = strstr(accept, type);
-	if (!at)
-		return 0;
-	size_t len = strcspn(at, ",");
-	const char *q = memmem(at, len, ";q=", 3);
-	return q ? strtod(q + 3, NULL) : 1;
+	double best = 0;
+	for (const char *entry = accept; *entry; entry += *entry == ',') {
+		entry += strspn(entry, " \t");
+		const char *end = entry + strcspn(entry, ",");
+		if (names(entry, type))
+			best = fmax(best, entry_quality(entry, end));
+		entry = end;
+	}
+	return best;
 }
 
 enum metrics_format metrics_choose(const char *accept)
