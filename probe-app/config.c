@@ -125,9 +125,10 @@ static int take_raw(struct probe_config *c, const struct raw_options *raw, struc
 		.disk_dir = raw->disk_dir,
 	};
 	rc = take_pools(c, &raw->pools, f);
-	if (rc == 0 && !c->calibrate_only)
-		rc = config_parse_workers(raw->workers, &c->workers, f);
-	return rc < 0 ? fault_prefix(f, rc, "headroom-probe") : 0;
+	if (rc < 0 || c->calibrate_only)
+		return rc;
+	rc = config_parse_workers(raw->workers, &c->workers, f);
+	return rc < 0 ? fault_prefix(f, rc, "--workers") : 0;
 }
 
 static const char examples[] =
@@ -258,9 +259,9 @@ int config_read(struct probe_config *c, int argc, char **argv)
 	if (status >= 0)
 		return status;
 	if (argc > 1)
-		fault_set(&f, -EINVAL, "headroom-probe: '%.40s' is no option: --help lists them", argv[1]);
+		fault_set(&f, -EINVAL, "'%.40s' is no option: --help lists them", argv[1]);
 	else if (take_raw(c, &raw, &f) == 0)
 		return -1;
-	fprintf(stderr, "%s\n", fault_text(&f));
+	fprintf(stderr, "headroom-probe: %s\n", fault_text(&f));
 	return 2;
 }

@@ -75,6 +75,7 @@ static void take_signals(sigset_t *set)
 	sigaddset(set, SIGINT);
 	pthread_sigmask(SIG_BLOCK, set, NULL);
 	signal(SIGPIPE, SIG_IGN); /* a client that went away is an errno of its own connection */
+	signal(SIGXFSZ, SIG_IGN); /* a limit of the size of files is an errno of the disk work */
 	signal(SIGCHLD, SIG_IGN); /* as PID 1 we inherit orphans: the kernel buries them */
 }
 

@@ -19,10 +19,10 @@
  * The rest is what the server itself computes between `read` and `started`: 15 to 25 us.
  *
  * The wait for a CPU is what remains of the wall time: a thread that is neither running nor asleep by intention is
- * ready to run. The kernel's own count of it is in schedstat_wait. Where a thread sleeps (wait, disk, pool, and
- * before `read`) it is what tells the wait for a CPU after waking up from the sleep. But for the whole
- * request it can be wrong: a virtual CPU that the host takes away (steal) is not in it, and the 6.18 kernel at times
- * loses, or counts twice, tens of ms of a thread that its quota has stopped.
+ * ready to run. The kernel's own count of it is in schedstat_wait; it serves where a thread sleeps for an unknown
+ * time (disk, and before `read`). For the whole request it can be wrong: a virtual CPU that the host takes away
+ * (steal) is not in it, and the 6.18 kernel at times loses, or counts twice, tens of ms of a thread that its
+ * quota has stopped.
  */
 #ifndef HEADROOM_PROBE_RECORD_H
 #define HEADROOM_PROBE_RECORD_H
