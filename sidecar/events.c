@@ -171,10 +171,9 @@ static double edge_value(enum edge_kind kind, const struct window *w, const stru
 	}
 }
 
-static struct edge_base totals(const struct watch *w, enum edge_kind kind)
+static struct edge_base totals(const struct snapshot *s, enum edge_kind kind)
 {
 	struct edge_base t = {0};
-	const struct snapshot *s = &w->now.snap;
 	size_t first = kind == EDGE_THROTTLED ? 0 : 1;
 	size_t last = kind == EDGE_THROTTLED ? 1 : kind == EDGE_THROTTLED_ABOVE ? s->n_levels : 0;
 	for (size_t i = first; i < last && i < s->n_levels; i++) {
@@ -187,17 +186,26 @@ static struct edge_base totals(const struct watch *w, enum edge_kind kind)
 	return t;
 }
 
-/* How long it lasted and how much came together from the opening on. */
+/* A counter that is smaller than it was: a limit above was taken away, and its counters with it. */
+static void put_growth(json_value *line, const char *key, uint64_t before, uint64_t now)
+{
+	if (now >= before)
+		json_set_u64(line, key, now - before);
+	else
+		json_set_null(line, key);
+}
+
+/* How long it has been open, and how much came together since the beginning of the window that opened it. */
 static void put_totals(json_value *line, const struct watch *w, enum edge_kind kind, int64_t now_ns)
 {
-	struct edge_base now = totals(w, kind);
+	struct edge_base now = totals(&w->now.snap, kind);
 	const struct edge_base *base = &w->edge_bases[kind];
 	json_set_real(line, "open_for_s", (double)(now_ns - w->edges[kind].opened_ns) / 1e9);
 	if (kind == EDGE_THROTTLED || kind == EDGE_THROTTLED_ABOVE) {
-		json_set_u64(line, "total_nr_throttled", now.nr_throttled - base->nr_throttled);
-		json_set_u64(line, "total_throttled_usec", now.throttled_usec - base->throttled_usec);
-	} else if (now.psi_usec >= base->psi_usec) {
-		json_set_u64(line, "total_psi_some_usec", now.psi_usec - base->psi_usec);
+		put_growth(line, "total_nr_throttled", base->nr_throttled, now.nr_throttled);
+		put_growth(line, "total_throttled_usec", base->throttled_usec, now.throttled_usec);
+	} else {
+		put_growth(line, "total_psi_some_usec", base->psi_usec, now.psi_usec);
 	}
 	json_set_u64(line, "suppressed", w->edges[kind].suppressed);
 }
@@ -219,7 +227,7 @@ static void say_edge(struct fleet *fleet, struct watch *w, enum edge_kind kind, 
 	json_set_text(line, "state", states[action]);
 	json_set_real(line, edge_kinds[kind].value_key, value);
 	if (action == EDGE_OPENED)
-		w->edge_bases[kind] = totals(w, kind);
+		w->edge_bases[kind] = totals(&w->marks[MARK_EVENT].snap, kind);
 	else
 		put_totals(line, w, kind, now_ns);
 	describe_window(line, window, &w->limit);

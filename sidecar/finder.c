@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "events.h"
+#include "units.h"
 
 #include <errno.h>
 #include <string.h>
@@ -94,6 +95,13 @@ static int open_watch(struct finder *x, struct fleet *fleet, struct watch *w, st
 	return 0;
 }
 
+/* A newly opened watch begins with all witnesses: without them its first windows would have none. */
+static void begin_watch(const struct fleet *fleet, struct watch *w)
+{
+	fleet_take_witnesses(fleet, w);
+	watch_mark_all(w);
+}
+
 /* Says it once; after a loss that has been said already. */
 static void failed_watch(struct fleet *fleet, struct watch *w)
 {
@@ -116,6 +124,17 @@ static void name_single(struct watch *w, const struct target_query *q)
 		snprintf(w->who.container, sizeof w->who.container, "self");
 }
 
+/* Its cgroup is denied, so its other processes are not known: the run-queue wait of the one that was named is. */
+static void watch_pid_alone(struct finder *x, struct watch *w)
+{
+	uint64_t pid;
+	if (!x->query->pid || units_parse_u64(x->query->pid, &pid, NULL) < 0 || pid > INT32_MAX)
+		return;
+	watch_processes(w, x->tree);
+	if (w->processes)
+		processes_refresh(w->processes, &(int32_t){(int32_t)pid}, 1, 1);
+}
+
 static void look_single(struct finder *x, struct fleet *fleet)
 {
 	struct identity who = {.scope = SCOPE_CONTAINER};
@@ -136,8 +155,12 @@ static void look_single(struct finder *x, struct fleet *fleet)
 	if (rc == 0 && w->processes)
 		(void)processes_refresh_cgroup(w->processes, &w->target, NULL);
 	target_release(&target);
-	if (rc < 0)
+	if (rc < 0) {
+		watch_pid_alone(x, w);
 		failed_watch(fleet, w);
+	} else {
+		begin_watch(fleet, w);
+	}
 }
 
 /* ---- host view ---- */
@@ -159,6 +182,8 @@ static void look_at_host_cgroup(struct finder *x, struct fleet *fleet, const str
 		rc = open_watch(x, fleet, w, &target, NULL);
 	if (rc < 0)
 		failed_watch(fleet, w);
+	else
+		begin_watch(fleet, w);
 }
 
 static void look_at_pod(struct finder *x, struct fleet *fleet, const struct hostview *v, const struct host_pod *pod)
@@ -232,7 +257,8 @@ static void look_at_neighbour(struct finder *x, struct fleet *fleet, const struc
 		return;
 	w->seen = true;
 	watch_processes(w, x->tree);
-	if (!w->open) {
+	bool was_open = w->open;
+	if (!was_open) {
 		struct cgroup_target target = CGROUP_TARGET_NONE;
 		char proc_name[16];
 		int rc = resolve_neighbour(x, w, n, &target, proc_name);
@@ -246,6 +272,8 @@ static void look_at_neighbour(struct finder *x, struct fleet *fleet, const struc
 	if (w->processes)
 		processes_refresh(w->processes, pids, discovery_pids(&x->discovery, n->id, pids, ARRAY_LEN(pids)),
 				  n->n_processes);
+	if (w->open && !was_open)
+		begin_watch(fleet, w);
 }
 
 static void look_shared(struct finder *x, struct fleet *fleet)

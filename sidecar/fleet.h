@@ -23,6 +23,17 @@ struct fleet {
 	uint64_t tokens; /* given to clients of /report so far */
 	struct vitals vitals;
 	struct log log;
+	struct textfile proc_stat; /* of the node */
 };
+
+/* Opens what is the node's, not a container's. What is not there is missing from the witnesses. */
+void fleet_open_node(struct fleet *fleet, const struct tree *t);
+
+/* The other witnesses of a watch, open or denied: the node's ticks, the run-queue wait of its threads. */
+void fleet_take_witnesses(const struct fleet *fleet, struct watch *w);
+
+/* A full sample and its witnesses at the same instant: where a window of an open watch begins or ends. As
+ * watch_sample(). */
+int fleet_sample_full(const struct fleet *fleet, struct watch *w, struct fault *f);
 
 #endif

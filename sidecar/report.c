@@ -161,7 +161,7 @@ json_value *report_document(struct fleet *fleet, const char *since, bool *unknow
 		struct watch *w = fleet->watches[i];
 		/* what was read up to 1 s ago must not be the start or the end of a client's window */
 		if (w->open)
-			(void)watch_sample(w, SNAPSHOT_FULL, NULL);
+			(void)fleet_sample_full(fleet, w, NULL);
 		json_add_value(list, watch_object(w, token, &known));
 	}
 	*unknown_token = since && !known;

@@ -24,7 +24,6 @@ struct sampler {
 	struct exec exec;
 	int epoll_fd, timer_fd, signal_fd;
 	int64_t next_tick_ns, next_second_ns, next_log_ns, next_event_ns;
-	struct textfile proc_stat;
 	bool stop;
 	int status;
 };
@@ -104,38 +103,26 @@ static void on_request(void *context, const struct server_request *r, struct ser
 static void sample_watch(struct sampler *s, struct watch *w, enum snapshot_what what)
 {
 	struct fault why = {0};
-	struct limit before = w->limit;
-	if (watch_sample(w, what, &why) < 0) {
+	int rc = what == SNAPSHOT_FULL ? fleet_sample_full(&s->fleet, w, &why) : watch_sample(w, what, &why);
+	if (rc < 0) {
 		finder_lost(&s->finder, &s->fleet, w, &why);
 		return;
 	}
+	/* not the limit of the sample before, which may have been taken for /report */
+	struct limit before = w->told_limit;
+	w->told_limit = w->limit;
 	if (event_limit_differs(&before, &w->limit)) {
 		event_limit_changed(&s->fleet, w, &before);
 		event_mismatch(&s->fleet, w);
 	}
 }
 
-static void close_second(struct watch *w, const struct cpu_ticks *ticks)
+static void close_second(struct watch *w)
 {
 	struct window second;
-	watch_take_witnesses(w, ticks);
-	if (!w->open)
-		return;
 	window_between(&second, &w->marks[MARK_SECOND].snap, &w->now.snap);
 	worst_take(&w->worst, &second);
 	watch_mark(w, MARK_SECOND);
-}
-
-static const struct cpu_ticks *read_ticks(struct sampler *s, struct cpu_ticks *ticks)
-{
-	/* the first line is all that is wanted, and the file can be long: a full buffer is fine here */
-	char text[512];
-	ssize_t n = s->proc_stat.fd < 0 ? -1 : pread(s->proc_stat.fd, text, sizeof text - 1, 0);
-	if (n <= 0)
-		return NULL;
-	text[n] = '\0';
-	text[strcspn(text, "\n")] = '\0';
-	return kv_read_cpu_ticks(text, ticks, NULL) == 0 ? ticks : NULL;
 }
 
 static bool is_due(int64_t *next_ns, int64_t every_ns, int64_t now_ns)
@@ -147,28 +134,42 @@ static bool is_due(int64_t *next_ns, int64_t every_ns, int64_t now_ns)
 	return true;
 }
 
-static void sample_all(struct sampler *s, bool second)
+/* What falls on a tick. */
+struct due {
+	bool second, event, log;
+};
+
+static struct due what_is_due(struct sampler *s, int64_t now_ns)
 {
-	struct cpu_ticks ticks;
-	const struct cpu_ticks *have_ticks = second ? read_ticks(s, &ticks) : NULL;
+	return (struct due){
+		.second = is_due(&s->next_second_ns, NSEC_PER_SEC, now_ns),
+		.event = is_due(&s->next_event_ns, s->options->event_window_ns, now_ns),
+		.log = is_due(&s->next_log_ns, s->options->log_every_ns, now_ns),
+	};
+}
+
+/* A window that is judged needs a full sample at its end: counters and pressure of different instants do not fit. */
+static void sample_all(struct sampler *s, const struct due *due)
+{
+	bool full = due->second || due->event || due->log;
 	for (size_t i = 0; i < s->fleet.n; i++) {
 		struct watch *w = s->fleet.watches[i];
 		if (w->open)
-			sample_watch(s, w, second ? SNAPSHOT_FULL : SNAPSHOT_FAST);
-		if (second)
-			close_second(w, have_ticks);
+			sample_watch(s, w, full ? SNAPSHOT_FULL : SNAPSHOT_FAST);
+		else if (full)
+			fleet_take_witnesses(&s->fleet, w);
+		if (due->second && w->open)
+			close_second(w);
 	}
 }
 
-static void judge_and_tell(struct sampler *s, int64_t now_ns)
+static void judge_and_tell(struct sampler *s, const struct due *due)
 {
-	bool event = is_due(&s->next_event_ns, s->options->event_window_ns, now_ns);
-	bool log = is_due(&s->next_log_ns, s->options->log_every_ns, now_ns);
-	for (size_t i = 0; (event || log) && i < s->fleet.n; i++) {
+	for (size_t i = 0; (due->event || due->log) && i < s->fleet.n; i++) {
 		struct watch *w = s->fleet.watches[i];
-		if (event && w->open)
+		if (due->event && w->open)
 			events_evaluate(&s->fleet, w);
-		if (log)
+		if (due->log)
 			event_summary(&s->fleet, w);
 	}
 }
@@ -186,13 +187,13 @@ static void on_tick(struct sampler *s)
 	/* next_tick_ns is the instant after this one now */
 	v->late_ticks += now_ns - (s->next_tick_ns - v->interval_ns) > v->interval_ns / 2;
 	v->ticks++;
-	bool second = is_due(&s->next_second_ns, NSEC_PER_SEC, now_ns);
-	sample_all(s, second);
+	struct due due = what_is_due(s, now_ns);
+	sample_all(s, &due);
 	v->sampling_cpu_ns += clock_thread_cpu_ns() - cpu_before_ns;
 	finder_look(&s->finder, &s->fleet, now_ns, false);
-	judge_and_tell(s, now_ns);
+	judge_and_tell(s, &due);
 	/* idle connections time out only when the server is given a turn */
-	if (s->server && second)
+	if (s->server && due.second)
 		server_run(s->server);
 }
 
@@ -295,7 +296,7 @@ static void close_all(struct sampler *s)
 		watch_delete(s->fleet.watches[i]);
 	free(s->fleet.watches);
 	finder_close(&s->finder);
-	textfile_close(&s->proc_stat);
+	textfile_close(&s->fleet.proc_stat);
 	exec_release(&s->exec);
 	const int fds[] = {s->epoll_fd, s->timer_fd, s->signal_fd};
 	for (size_t i = 0; i < ARRAY_LEN(fds); i++)
@@ -308,18 +309,10 @@ static void say_goodbye(struct sampler *s)
 {
 	for (size_t i = 0; i < s->fleet.n; i++) {
 		if (s->fleet.watches[i]->open)
-			(void)watch_sample(s->fleet.watches[i], SNAPSHOT_FULL, NULL);
+			(void)fleet_sample_full(&s->fleet, s->fleet.watches[i], NULL);
 		event_summary(&s->fleet, s->fleet.watches[i]);
 	}
 	event_stopped(&s->fleet);
-}
-
-static void open_proc_stat(struct sampler *s)
-{
-	CLEANUP_CLOSE int proc = tree_open_folder(s->tree, "proc", NULL);
-	s->proc_stat = TEXTFILE_CLOSED;
-	if (proc >= 0)
-		(void)(textfile_open_at(&s->proc_stat, proc, "stat", NULL) == 0);
 }
 
 int sampler_run(const struct tree *t, const struct target_query *q, const struct sampler_options *options,
@@ -328,12 +321,11 @@ int sampler_run(const struct tree *t, const struct target_query *q, const struct
 	struct sampler s = {
 		.tree = t,
 		.options = options,
-		.fleet = {.log = *log},
+		.fleet = {.log = *log, .proc_stat = TEXTFILE_CLOSED},
 		.exec = EXEC_NONE,
 		.epoll_fd = -1,
 		.timer_fd = -1,
 		.signal_fd = -1,
-		.proc_stat = TEXTFILE_CLOSED,
 	};
 	/* a timer may be late by its slack: 50 us by default */
 	prctl(PR_SET_TIMERSLACK, 1UL);
@@ -342,7 +334,7 @@ int sampler_run(const struct tree *t, const struct target_query *q, const struct
 	if (rc == 0)
 		rc = open_loop(&s, f);
 	if (rc == 0) {
-		open_proc_stat(&s);
+		fleet_open_node(&s.fleet, t);
 		event_started(&s.fleet, s.server ? server_port(s.server) : 0);
 		finder_look(&s.finder, &s.fleet, clock_mono_ns(), true);
 	}

@@ -37,9 +37,8 @@ int watch_open(struct watch *w, struct cgroup_target *target, const struct cpu_c
 	w->open = true;
 	w->denied = w->complained = w->lost = false;
 	w->cpus = *cpus;
-	w->limit = limit_of(&w->now.snap);
-	for (int i = 0; i < MARKS; i++)
-		w->marks[i] = w->now;
+	w->limit = w->told_limit = limit_of(&w->now.snap);
+	watch_mark_all(w);
 	memset(w->client_tokens, 0, sizeof w->client_tokens);
 	memset(w->edges, 0, sizeof w->edges);
 	demand_init(&w->demand);
@@ -76,7 +75,8 @@ void watch_take_witnesses(struct watch *w, const struct cpu_ticks *ticks)
 	if (!w->processes)
 		return;
 	processes_read(w->processes, &w->runqueue);
-	to->have_runqueue = w->runqueue.state == RUNQUEUE_OK;
+	/* the totals only grow: that nothing of it is visible now takes nothing from them */
+	to->have_runqueue = w->runqueue.state != RUNQUEUE_OFF;
 	to->run_ns = w->runqueue.run_ns;
 	to->runqueue_wait_ns = w->runqueue.wait_ns;
 }
@@ -106,6 +106,12 @@ int watch_sample(struct watch *w, enum snapshot_what what, struct fault *f)
 void watch_mark(struct watch *w, enum mark_kind kind)
 {
 	w->marks[kind] = w->now;
+}
+
+void watch_mark_all(struct watch *w)
+{
+	for (enum mark_kind kind = 0; kind < MARKS; kind++)
+		watch_mark(w, kind);
 }
 
 bool watch_client_mark(struct watch *w, uint64_t token)

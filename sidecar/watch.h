@@ -62,9 +62,10 @@ struct watch {
 	struct processes *processes; /* owned; NULL = not watched */
 	struct runqueue runqueue;    /* last reading */
 	struct cpu_counts cpus;
-	struct guess program; /* what runs in it; n = 0: not known */
-	struct limit limit;   /* of the last sample */
-	struct mark now;      /* the last sample; counters of SNAPSHOT_FULL are as old as the last second */
+	struct guess program;    /* what runs in it; n = 0: not known */
+	struct limit limit;      /* of the last sample */
+	struct limit told_limit; /* the last one that was logged */
+	struct mark now;         /* the last sample; counters of SNAPSHOT_FULL are as old as the last second */
 	struct mark marks[MARKS];
 	uint64_t token;                       /* of the next client mark */
 	struct mark *client_marks;            /* CLIENT_MARKS of them, made at the first use; NULL = none */
@@ -88,14 +89,15 @@ int watch_open(struct watch *w, struct cgroup_target *target, const struct cpu_c
 void watch_close(struct watch *w);
 void watch_delete(struct watch *w);
 
-/* Once a second, after a full sample: reads the run-queue wait, and notes the node's ticks (NULL: not there). */
+/* After a full sample: reads the run-queue wait, and notes the node's ticks (NULL: not there). */
 void watch_take_witnesses(struct watch *w, const struct cpu_ticks *ticks);
 
 /* One sample. 0, or -ENODEV when the cgroup is gone. No allocation. */
 int watch_sample(struct watch *w, enum snapshot_what what, struct fault *f);
 
-/* Sets a mark to the last sample. */
+/* Sets a mark, or all of them, to the last sample. */
 void watch_mark(struct watch *w, enum mark_kind kind);
+void watch_mark_all(struct watch *w);
 
 /* Keeps the last sample under a token (not 0) that a client was given. False when out of memory. */
 bool watch_client_mark(struct watch *w, uint64_t token);
