@@ -1,6 +1,7 @@
 #include "discover.h"
 
 #include "clock.h"
+#include "discover_names.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,8 +14,6 @@ enum {
 	MEMBERS_OF_ONE_MAX = 256,
 	/* A new container can be seen before its runtime has set up its mounts: its name is looked for again. */
 	NAME_TRIES_MAX = 8,
-	/* a container has about 30 mounts of 200 bytes; whoever makes more of them is not read to the end */
-	MOUNTINFO_READ_MAX = 1 << 20,
 };
 
 /* A process through which the container could be looked at. */
@@ -40,8 +39,19 @@ struct member {
 	uint16_t slot;
 };
 
+/* A scan that is under way. */
+struct progress {
+	bool running;
+	int round;       /* see begin_again() */
+	unsigned seen;   /* processes */
+	ssize_t at, len; /* in `entries` */
+	int64_t cpu_ns;
+	bool changed;
+};
+
 struct discovery_state {
 	int proc_fd;
+	struct progress scan;
 	char wanted[CONTAINER_ID_LEN + 1]; /* --container; "" = all */
 	bool truncated;
 	bool relative; /* a path of this scan began with "/.." */
@@ -70,60 +80,6 @@ const char *neighbour_label(const struct neighbour *n, char out[NEIGHBOUR_NAME_S
 	else
 		snprintf(out, NEIGHBOUR_NAME_SIZE, "%.12s", n->id);
 	return out;
-}
-
-/* ---- its name: /proc/PID/mountinfo ---- */
-
-/* The complete lines of the buffer; returns how many bytes they had, 0 when there was none. */
-static size_t read_mount_lines(const char *text, size_t len, struct neighbour *into, bool *found)
-{
-	size_t used = 0;
-	for (const char *nl; !*found && (nl = memchr(text + used, '\n', len - used));) {
-		size_t line_len = (size_t)(nl - (text + used));
-		*found = discovery_read_mount(text + used, line_len, into->pod_uid, into->name);
-		used += line_len + 1;
-	}
-	return used;
-}
-
-/* Read piece by piece, since it can be of any size. */
-struct pieces {
-	size_t kept;   /* bytes in st->text */
-	bool skipping; /* the rest of a line that was too long for the buffer: none of the kubelet's */
-	bool found;
-};
-
-static void read_piece(struct pieces *p, char *text, size_t size, struct neighbour *into)
-{
-	size_t used;
-	if (p->skipping) {
-		const char *nl = memchr(text, '\n', p->kept);
-		p->skipping = !nl;
-		used = nl ? (size_t)(nl - text) + 1 : p->kept;
-	} else {
-		used = read_mount_lines(text, p->kept, into, &p->found);
-		p->skipping = used == 0 && p->kept == size;
-		used = p->skipping ? size : used;
-	}
-	p->kept -= used;
-	memmove(text, text + used, p->kept);
-}
-
-static void read_names(struct discovery_state *st, const char *file_name, struct neighbour *into)
-{
-	struct textfile file;
-	struct pieces p = {0};
-	if (textfile_open_at(&file, st->proc_fd, file_name, NULL) < 0)
-		return;
-	for (off_t at = 0; !p.found && at < MOUNTINFO_READ_MAX;) {
-		ssize_t got = pread(file.fd, st->text + p.kept, sizeof st->text - p.kept, at);
-		if (got <= 0)
-			break;
-		at += got;
-		p.kept += (size_t)got;
-		read_piece(&p, st->text, sizeof st->text, into);
-	}
-	textfile_close(&file);
 }
 
 /* ---- the table of containers ---- */
@@ -223,39 +179,44 @@ static int32_t pid_of_entry(const struct dirent64 *e)
 	return pid <= INT32_MAX ? (int32_t)pid : 0;
 }
 
-static int look_at_entries(struct discovery_state *st, ssize_t len, unsigned *seen)
+/* The next piece of the list of processes. 1: there is one, 0: that was all. */
+static int next_entries(struct discovery_state *st)
 {
-	for (ssize_t at = 0; at < len;) {
-		const struct dirent64 *e = (const struct dirent64 *)(const void *)(st->entries + at);
+	struct progress *scan = &st->scan;
+	if (scan->seen >= SCAN_PROCESSES_MAX) {
+		st->truncated = true;
+		return 0;
+	}
+	scan->at = 0;
+	scan->len = getdents64(st->proc_fd, st->entries, sizeof st->entries);
+	if (scan->len < 0)
+		return -errno;
+	return scan->len > 0;
+}
+
+/* Up to 16 processes, so that the clock is not read for each. 1: there are more, 0: that was all. */
+static int look_at_some(struct discovery_state *st)
+{
+	enum { SOME = 16 };
+	struct progress *scan = &st->scan;
+	for (int i = 0; i < SOME;) {
+		if (scan->at >= scan->len) {
+			int rc = next_entries(st);
+			if (rc <= 0)
+				return rc;
+		}
+		const struct dirent64 *e = (const struct dirent64 *)(const void *)(st->entries + scan->at);
 		int32_t pid = pid_of_entry(e);
-		at += e->d_reclen;
+		scan->at += e->d_reclen;
 		if (pid == 0)
 			continue;
-		if (++*seen > SCAN_PROCESSES_MAX) {
-			st->truncated = true;
-			return 0;
-		}
+		scan->seen++;
+		i++;
 		int rc = look_at_process(st, pid);
 		if (rc < 0)
 			return rc;
 	}
-	return 0;
-}
-
-static int look_at_all(struct discovery_state *st)
-{
-	unsigned seen = 0;
-	if (lseek(st->proc_fd, 0, SEEK_SET) < 0)
-		return -errno;
-	while (seen <= SCAN_PROCESSES_MAX) {
-		ssize_t got = getdents64(st->proc_fd, st->entries, sizeof st->entries);
-		if (got <= 0)
-			return got < 0 ? -errno : 0;
-		int rc = look_at_entries(st, got, &seen);
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
+	return 1;
 }
 
 /* ---- judging what was seen ---- */
@@ -284,7 +245,7 @@ static void learn(struct discovery_state *st, struct slot *slot)
 		char name[32];
 		slot->name_tries++;
 		snprintf(name, sizeof name, "%d/mountinfo", slot->kept);
-		read_names(st, name, &slot->n);
+		discovery_read_names(st->proc_fd, name, st->text, sizeof st->text, slot->n.pod_uid, slot->n.name);
 	}
 }
 
@@ -347,52 +308,93 @@ static unsigned drop_gone(struct discovery_state *st, bool *listed)
 	return dropped;
 }
 
-static void begin_scan(struct discovery_state *st)
+/* From the beginning of the list of processes. */
+static int begin_round(struct discovery_state *st)
 {
 	st->truncated = false;
 	st->relative = false;
 	st->n_members = 0;
+	st->scan.seen = 0;
+	st->scan.at = st->scan.len = 0;
 	for (size_t i = 0; i < NEIGHBOURS_MAX; i++) {
 		struct slot *slot = &st->slots[i];
 		slot->n.n_processes = 0;
 		slot->n_candidates = 0;
 		slot->has_process_1 = false;
 	}
+	return lseek(st->proc_fd, 0, SEEK_SET) < 0 ? -errno : 0;
 }
 
-/* A second time when the table was full of containers that are gone. */
-static int look_for_containers(struct discovery_state *st, bool *listed_gone)
+static int begin_scan(struct discovery_state *st, struct fault *f)
 {
-	for (int round = 0; round < 2; round++) {
-		begin_scan(st);
-		int rc = look_at_all(st);
-		if (rc < 0)
-			return rc;
-		if (drop_gone(st, listed_gone) == 0 || !st->truncated)
-			break;
-	}
+	ssize_t len = textfile_read_at(st->proc_fd, "self/cgroup", st->own_cgroup, sizeof st->own_cgroup, f);
+	if (len < 0)
+		return fault_prefix(f, (int)len, "looking for neighbours: our own cgroup in /proc");
+	int rc = begin_round(st);
+	if (rc < 0)
+		return fault_set(f, -rc, "looking for neighbours: cannot list /proc");
+	st->scan.running = true;
+	st->scan.round = 0;
+	st->scan.cpu_ns = 0;
+	st->scan.changed = false;
 	return 0;
+}
+
+/* All processes were seen. A second round when the table was full of containers that are gone. */
+static int end_round(struct discovery_state *st)
+{
+	bool freed = drop_gone(st, &st->scan.changed) > 0;
+	if (!freed || !st->truncated || st->scan.round++ > 0)
+		return 0;
+	int rc = begin_round(st);
+	return rc < 0 ? rc : 1;
+}
+
+static int look_for(struct discovery_state *st, int64_t began_ns, int64_t budget_ns)
+{
+	int rc;
+	do {
+		rc = look_at_some(st);
+		if (rc == 0)
+			rc = end_round(st);
+	} while (rc > 0 && (budget_ns <= 0 || clock_thread_cpu_ns() - began_ns < budget_ns));
+	return rc;
+}
+
+static void conclude(struct discovery *d)
+{
+	struct discovery_state *st = d->state;
+	for (size_t i = 0; i < NEIGHBOURS_MAX; i++)
+		if (st->slots[i].n.id[0])
+			learn(st, &st->slots[i]);
+	st->scan.changed |= publish(d);
+	d->way = judge_way(d);
+	d->truncated = st->truncated;
+}
+
+int discovery_step(struct discovery *d, int64_t budget_ns, struct fault *f)
+{
+	struct discovery_state *st = d->state;
+	int64_t began_ns = clock_thread_cpu_ns();
+	int rc = st->scan.running ? 0 : begin_scan(st, f);
+	if (rc < 0)
+		return rc;
+	rc = look_for(st, began_ns, budget_ns);
+	if (rc == 0)
+		conclude(d);
+	st->scan.cpu_ns += clock_thread_cpu_ns() - began_ns;
+	if (rc > 0)
+		return DISCOVERY_MORE;
+	st->scan.running = false;
+	d->scan_cpu_ns = st->scan.cpu_ns;
+	return rc < 0 ? fault_set(f, -rc, "looking for neighbours: cannot list /proc") : st->scan.changed;
 }
 
 int discovery_scan(struct discovery *d, struct fault *f)
 {
-	struct discovery_state *st = d->state;
-	int64_t began = clock_thread_cpu_ns();
-	ssize_t len = textfile_read_at(st->proc_fd, "self/cgroup", st->own_cgroup, sizeof st->own_cgroup, f);
-	if (len < 0)
-		return fault_prefix(f, (int)len, "looking for neighbours: our own cgroup in /proc");
-	bool changed = false;
-	int rc = look_for_containers(st, &changed);
-	if (rc < 0)
-		return fault_set(f, -rc, "looking for neighbours: cannot list /proc");
-	for (size_t i = 0; i < NEIGHBOURS_MAX; i++)
-		if (st->slots[i].n.id[0])
-			learn(st, &st->slots[i]);
-	changed |= publish(d);
-	d->way = judge_way(d);
-	d->truncated = st->truncated;
-	d->scan_cpu_ns = clock_thread_cpu_ns() - began;
-	return changed;
+	if (d->state)
+		d->state->scan.running = false;
+	return discovery_step(d, 0, f);
 }
 
 bool neighbour_owns(const struct neighbour *n, const struct cgroup_target *target)
@@ -432,10 +434,7 @@ int discovery_open(struct discovery *d, const struct tree *t, const char *contai
 	if (container)
 		snprintf(st->wanted, sizeof st->wanted, "%s", container);
 	d->state = st;
-	struct neighbour own = {0};
-	read_names(st, "self/mountinfo", &own);
-	memcpy(d->own_pod_uid, own.pod_uid, sizeof own.pod_uid);
-	memcpy(d->own_name, own.name, sizeof own.name);
+	discovery_read_names(st->proc_fd, "self/mountinfo", st->text, sizeof st->text, d->own_pod_uid, d->own_name);
 	return 0;
 }
 

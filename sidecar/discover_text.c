@@ -127,13 +127,19 @@ bool discovery_has_id(const char *own_text)
 	return false;
 }
 
+/* Most lines of most processes are about nobody: they are told apart before anything is compared. */
+static bool may_be_of_a_neighbour(const struct cgroup_line *line)
+{
+	return !line->deleted && (line->path_len > CONTAINER_ID_LEN || strncmp(line->path, "/..", 3) == 0);
+}
+
 bool discovery_container_of(const char *own_text, const char *text, char id[CONTAINER_ID_LEN + 1], bool *relative)
 {
 	const char *at = text;
 	struct cgroup_line line;
 	while (mounts_next_cgroup_line(&at, &line)) {
 		struct cgroup_line own;
-		if (!line.deleted && find_own_line(own_text, text, &line, &own) &&
+		if (may_be_of_a_neighbour(&line) && find_own_line(own_text, text, &line, &own) &&
 		    container_of_line(&own, &line, id, relative))
 			return true;
 	}

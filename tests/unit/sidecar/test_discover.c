@@ -3,7 +3,10 @@
 
 #include "sidecar/discover.h"
 
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 
 #define PAUSE "6210c0bf05396716df932f0729df69de0533933e5ad9871fd07b61811c4c28df"
 #define WEB   "4b5e57f6eb2f42b9039b3d1e13929295f231749c510cbe341cd68036d9af97e2"
@@ -247,6 +250,8 @@ static void test_selection_that_cannot_be(void **state)
 	}
 }
 
+enum { MEMBERS_TRIED = 64 };
+
 /* ---- a /proc that changes
  * -------------------------------------------------------------------------------------------- */
 
@@ -481,6 +486,59 @@ static void test_no_descriptors(void **state)
 	assert_int_equal(discovery_scan(&d, &f), 0);
 }
 
+/* In pieces the result is the same; a scan in between begins anew. */
+static void test_steps(void **state)
+{
+	(void)state;
+	for (int pid = 100; pid < 200; pid++)
+		add_process(pid, pid % 2 ? WEB : APP, "app\n");
+	int32_t pids[MEMBERS_TRIED];
+	assert_int_equal(open_tree(folder, NULL), 1);
+	add_process(300, PROXY, "app\n");
+	int steps = 0;
+	int rc;
+	while ((rc = discovery_step(&d, 1, NULL)) == DISCOVERY_MORE) {
+		assert_int_equal(d.n, 2);
+		assert_true(++steps < 100);
+	}
+	assert_int_equal(rc, 1);
+	assert_true(steps >= 100 / 16);
+	assert_int_equal(d.n, 3);
+	assert_int_equal(discovery_find(&d, WEB)->n_processes, 50);
+	assert_int_equal(discovery_pids(&d, WEB, pids, MEMBERS_TRIED), 50);
+	assert_int_equal(discovery_step(&d, 1, NULL), DISCOVERY_MORE);
+	assert_int_equal(discovery_scan(&d, NULL), 0);
+	assert_int_equal(discovery_find(&d, WEB)->n_processes, 50);
+	assert_int_equal(discovery_step(&d, 0, NULL), 0);
+}
+
+/* The real /proc while processes come and go as fast as they can: no scan fails. */
+static void test_live_churn(void **state)
+{
+	(void)state;
+	struct fault f = {0};
+	pid_t forker = fork();
+	assert_true(forker >= 0);
+	if (forker == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		signal(SIGCHLD, SIG_IGN);
+		for (;;) {
+			if (fork() == 0)
+				_exit(0);
+			usleep(500);
+		}
+	}
+	int failed = open_tree("/", NULL) < 0;
+	enum discovery_way way = d.way;
+	for (int i = 0; i < 50 && !failed; i++)
+		failed = discovery_scan(&d, &f) < 0;
+	kill(forker, SIGKILL);
+	assert_int_equal(waitpid(forker, NULL, 0), forker);
+	assert_false(failed);
+	assert_int_equal(d.way, way);
+	discovery_close(&d);
+}
+
 static void test_pause_between_scans(void **state)
 {
 	(void)state;
@@ -524,6 +582,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_huge_mountinfo, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_errors, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_descriptors, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_steps, setup, teardown),
+		cmocka_unit_test(test_live_churn),
 		cmocka_unit_test(test_pause_between_scans),
 		cmocka_unit_test(test_owner_of_a_target),
 	};
