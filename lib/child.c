@@ -30,6 +30,7 @@ static int use_fd(int fd, int as)
 		fd = null;
 	}
 	if (fd == as) {
+		null = -1;
 		int flags = fcntl(fd, F_GETFD);
 		return flags < 0 ? -1 : fcntl(fd, F_SETFD, flags & ~FD_CLOEXEC);
 	}
@@ -111,12 +112,17 @@ int child_start(struct child *c, const struct child_spec *spec, struct fault *f)
 	if (pipe2(report, O_CLOEXEC) < 0)
 		return fault_set(f, errno, "cannot start %s", spec->argv[0]);
 	CLEANUP_CLOSE int read_end = report[0];
+	/* a parent without descriptors 0 to 2 gets the pipe there, where the child's own go */
+	CLEANUP_CLOSE int write_end = fcntl(report[1], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	close(report[1]);
+	if (write_end < 0)
+		return fault_set(f, errno, "cannot start %s", spec->argv[0]);
 	pid_t parent = getpid();
 	pid_t pid = fork();
 	if (pid == 0)
-		run_child(spec, parent, report[1]);
+		run_child(spec, parent, write_end);
 	int fork_errno = errno;
-	close(report[1]);
+	close(TAKE_FD(write_end));
 	if (pid < 0)
 		return fault_set(f, fork_errno, "cannot start %s", spec->argv[0]);
 	c->pid = pid;
@@ -142,12 +148,14 @@ int child_signal(const struct child *c, int signal)
 	return pidfd_send_signal(c->pidfd, signal, NULL, 0) == 0 || errno == ESRCH ? 0 : -errno;
 }
 
+/* At most an hour at a time: int holds 24 days of milliseconds. */
 static int poll_ms(int64_t deadline_ns)
 {
+	const int64_t longest_ms = 3600 * 1000;
 	if (deadline_ns < 0)
 		return -1;
-	int64_t left_ns = deadline_ns - clock_mono_ns();
-	return left_ns <= 0 ? 0 : (int)((left_ns + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC);
+	int64_t left_ms = (deadline_ns - clock_mono_ns() + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC;
+	return (int)(left_ms < 0 ? 0 : left_ms > longest_ms ? longest_ms : left_ms);
 }
 
 int child_wait(struct child *c, int64_t timeout_ns)
@@ -158,10 +166,11 @@ int child_wait(struct child *c, int64_t timeout_ns)
 	int64_t deadline_ns = timeout_ns < 0 ? -1 : clock_mono_ns() + timeout_ns;
 	struct pollfd p = {.fd = c->pidfd, .events = POLLIN};
 	int ready;
-	while ((ready = poll(&p, 1, poll_ms(deadline_ns))) < 0 && errno == EINTR)
-		continue;
-	if (ready == 0)
-		return -ETIMEDOUT;
+	do {
+		ready = poll(&p, 1, poll_ms(deadline_ns));
+		if (ready == 0 && clock_mono_ns() >= deadline_ns)
+			return -ETIMEDOUT;
+	} while (ready == 0 || (ready < 0 && errno == EINTR));
 	while (waitid(P_PIDFD, (id_t)c->pidfd, &info, WEXITED) < 0)
 		if (errno != EINTR)
 			return -errno;

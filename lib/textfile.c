@@ -181,12 +181,13 @@ int textfile_load_tree(const struct tree *t, const char *path, size_t max, char 
 	CLEANUP_CLOSE int fd = open_file_tree(t, path);
 	CLEANUP_FREE char *text = NULL;
 	ssize_t len = fd < 0 ? fd : -EFBIG;
-	for (size_t size = 16384; len == -EFBIG && size <= max; size *= 4) {
-		char *larger = realloc(text, size);
+	for (size_t size = 16384, used = 0; len == -EFBIG && used <= max; size *= 4) {
+		used = size <= max ? size : max + 1;
+		char *larger = realloc(text, used);
 		if (!larger)
 			return fault_set(f, ENOMEM, "cannot read %s", path);
 		text = larger;
-		len = read_whole(fd, text, size);
+		len = read_whole(fd, text, used);
 	}
 	if (len < 0)
 		return explain((int)len, path, f);
