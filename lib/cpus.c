@@ -3,10 +3,15 @@
 #include "cpulist.h"
 #include "kv.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
-enum { LIST_TEXT_MAX = 16384 };
+enum {
+	LIST_TEXT_MAX = 16384,
+	/* a process can be in 65,536 groups, which are all listed */
+	STATUS_MAX = 1 << 20,
+};
 
 static bool read_online(const struct tree *t, struct cpulist *out)
 {
@@ -18,16 +23,17 @@ static bool read_online(const struct tree *t, struct cpulist *out)
 static bool read_affinity(const struct tree *t, const char *proc_name, struct cpulist *out)
 {
 	char path[64];
-	char status[LIST_TEXT_MAX];
 	char list[LIST_TEXT_MAX];
+	CLEANUP_FREE char *status = NULL;
 	snprintf(path, sizeof path, "proc/%s/status", proc_name);
-	return textfile_read_tree(t, path, status, sizeof status, NULL) > 0 &&
+	return textfile_load_tree(t, path, STATUS_MAX, &status, NULL) == 0 &&
 	       kv_status_field(status, "Cpus_allowed_list", list, sizeof list, NULL) == 0 &&
 	       cpulist_parse(list, out, NULL) == 0;
 }
 
-/* The effective list; v1 calls it cpuset.effective_cpus, and cpuset.cpus is the same there unless CPUs went away. */
-static bool read_cpuset_file(int folder_fd, enum hierarchy h, struct cpulist *out)
+/* The effective list; v1 calls it cpuset.effective_cpus, and cpuset.cpus is the same there unless CPUs went away.
+ * 0, -ENOENT when this level has none, or what is wrong with it. */
+static int read_cpuset_file(int folder_fd, enum hierarchy h, struct cpulist *out)
 {
 	static const char *const v1_names[] = {"cpuset.effective_cpus", "cpuset.cpus"};
 	static const char *const v2_names[] = {"cpuset.cpus.effective"};
@@ -35,14 +41,18 @@ static bool read_cpuset_file(int folder_fd, enum hierarchy h, struct cpulist *ou
 	size_t n = h == HIERARCHY_V1 ? ARRAY_LEN(v1_names) : ARRAY_LEN(v2_names);
 	for (size_t i = 0; i < n; i++) {
 		char text[LIST_TEXT_MAX];
-		if (textfile_read_at(folder_fd, names[i], text, sizeof text, NULL) > 0 &&
-		    cpulist_parse(text, out, NULL) == 0 && cpulist_count(out) > 0)
-			return true;
+		ssize_t len = textfile_read_at(folder_fd, names[i], text, sizeof text, NULL);
+		if (len == -ENOENT)
+			continue;
+		int rc = len < 0 ? (int)len : cpulist_parse(text, out, NULL);
+		if (rc < 0 || cpulist_count(out) > 0)
+			return rc;
 	}
-	return false;
+	return -ENOENT;
 }
 
-/* The nearest level that has one: the controller can end above the target. */
+/* The nearest level that has one: the controller can end above the target. One that cannot be read or understood is
+ * unknown, since those above it allow more. */
 static bool read_cpuset(const struct cgroup_target *target, struct cpulist *out)
 {
 	const struct cgroup_place *p = &target->cpuset;
@@ -50,13 +60,10 @@ static bool read_cpuset(const struct cgroup_target *target, struct cpulist *out)
 	while (folder) {
 		struct cgroup_place at = {.hierarchy = p->hierarchy, .folder = folder, .name = p->name};
 		CLEANUP_CLOSE int fd = cgroup_place_open(&at, &target->tree, NULL);
-		if (fd < 0)
-			return false;
-		if (read_cpuset_file(fd, p->hierarchy, out))
-			return true;
+		int rc = fd < 0 ? fd : read_cpuset_file(fd, p->hierarchy, out);
 		char *slash = strrchr(folder, '/');
-		if (strlen(folder) <= p->top_len || !slash)
-			return false;
+		if (fd < 0 || rc != -ENOENT || strlen(folder) <= p->top_len || !slash)
+			return rc == 0;
 		*slash = '\0';
 	}
 	return false;

@@ -174,6 +174,8 @@ int reader_open(struct reader *r, const struct cgroup_target *target, struct fau
 
 void reader_close(struct reader *r)
 {
+	if (r->hierarchy == HIERARCHY_NONE)
+		return;
 	for (size_t i = 0; i < r->n_levels; i++) {
 		free(r->levels[i].name);
 		textfile_close(&r->levels[i].quota);
