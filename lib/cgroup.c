@@ -108,28 +108,23 @@ struct memberships {
 	bool any;
 };
 
-static void take_line(struct memberships *m, const struct cgroup_line *line)
+/* The kernel lists every hierarchy once: two answers to one question are none. */
+static bool take_once(struct cgroup_line *into, bool *has, const struct cgroup_line *line)
 {
-	const struct {
-		unsigned bit;
-		struct cgroup_line *into;
-		bool *has;
-	} wanted[] = {
-		{CONTROLLER_CPU, &m->cpu, &m->has_cpu},
-		{CONTROLLER_CPUACCT, &m->cpuacct, &m->has_cpuacct},
-		{CONTROLLER_CPUSET, &m->cpuset, &m->has_cpuset},
-	};
+	if (*has)
+		return false;
+	*into = *line;
+	*has = true;
+	return true;
+}
+
+static bool take_line(struct memberships *m, const struct cgroup_line *line)
+{
 	m->any = true;
-	if (line->is_v2) {
-		m->v2 = *line;
-		m->has_v2 = true;
-	}
-	for (size_t i = 0; i < ARRAY_LEN(wanted); i++) {
-		if (line->controllers & wanted[i].bit) {
-			*wanted[i].into = *line;
-			*wanted[i].has = true;
-		}
-	}
+	return (!line->is_v2 || take_once(&m->v2, &m->has_v2, line)) &&
+	       (!(line->controllers & CONTROLLER_CPU) || take_once(&m->cpu, &m->has_cpu, line)) &&
+	       (!(line->controllers & CONTROLLER_CPUACCT) || take_once(&m->cpuacct, &m->has_cpuacct, line)) &&
+	       (!(line->controllers & CONTROLLER_CPUSET) || take_once(&m->cpuset, &m->has_cpuset, line));
 }
 
 static int read_memberships(struct memberships *m, const struct tree *t, const char *proc_name, struct fault *f)
@@ -143,7 +138,8 @@ static int read_memberships(struct memberships *m, const struct tree *t, const c
 	const char *at = m->text;
 	struct cgroup_line line;
 	while (mounts_next_cgroup_line(&at, &line))
-		take_line(m, &line);
+		if (!take_line(m, &line))
+			return fault_set(f, -EINVAL, "/%s names one hierarchy twice", path);
 	if (!m->any)
 		return fault_set(f, -EINVAL, "/%s is malformed: no line has the form id:controllers:/path", path);
 	return 0;
