@@ -1,4 +1,5 @@
 /* headroom-sidecar: watches one container or a pod, and says what it waits for. */
+#include "health.h"
 #include "install.h"
 #include "once.h"
 #include "opts.h"
@@ -59,13 +60,14 @@ static const struct opt table[] = {
 
 static const struct opts_spec spec = {
 	.program = "headroom-sidecar",
-	.usage = "[options] [exec -- COMMAND... | install DIR]",
+	.usage = "[options] [exec -- COMMAND... | install DIR | health]",
 	.summary = "Says what the container beside it is limited to, and what it is waiting for.",
 	.examples = "  headroom-sidecar --once -o text            what am I limited to?\n"
 		    "  headroom-sidecar --listen 0.0.0.0:9464     watch, warn in JSON lines, serve /metrics\n"
 		    "  headroom-sidecar --host-cgroup /host/sys/fs/cgroup --pod-uid $POD_UID\n"
 		    "  headroom-sidecar exec -- ./server          run a command and watch it\n"
-		    "  headroom-sidecar install /shared           copy this binary (scratch images have no cp)\n",
+		    "  headroom-sidecar install /shared           copy this binary (scratch images have no cp)\n"
+		    "  headroom-sidecar health                    does the one at --listen (127.0.0.1:9464) answer?\n",
 	.table = table,
 	.notes = "Which target: --cgroup or --pid, else --host-cgroup, else the other containers of a shared PID\n"
 		 "namespace, else its own cgroup. The first log line says which.\n"
@@ -118,8 +120,13 @@ static int check_words(int argc, char **argv, struct fault *f)
 		return argc > 2 ? 0 : fault_set(f, -22, "exec needs a command: headroom-sidecar exec -- COMMAND...");
 	if (argc > 1 && strcmp(argv[1], "install") == 0)
 		return argc == 3 ? 0 : fault_set(f, -22, "install needs one folder: headroom-sidecar install DIR");
+	if (argc > 1 && strcmp(argv[1], "health") == 0)
+		return argc == 2 ? 0
+				 : fault_set(f, -22,
+					     "health takes options only: headroom-sidecar health --listen ADDR:PORT");
 	return argc == 1 ? 0
-			 : fault_set(f, -22, "'%s' is not understood: the sub-commands are exec and install", argv[1]);
+			 : fault_set(f, -22, "'%s' is not understood: the sub-commands are exec, install and health",
+				     argv[1]);
 }
 
 int main(int argc, char **argv)
@@ -133,6 +140,10 @@ int main(int argc, char **argv)
 		return fail(2, &f);
 	if (argc > 1 && strcmp(argv[1], "install") == 0)
 		return install_self(argv[2], &f) < 0 ? fail(1, &f) : 0;
+	if (argc > 1 && strcmp(argv[1], "health") == 0)
+		return health_check(options.sampler.listen ? options.sampler.listen : HEALTH_DEFAULT_LISTEN, &f) < 0
+			       ? fail(1, &f)
+			       : 0;
 	if (tree_open(&t, options.query.root, &f) < 0)
 		return fail(1, &f);
 	return options.once ? run_once(&t) : run_sampler(&t, argc > 1 ? argv + 2 : NULL);
