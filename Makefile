@@ -6,6 +6,8 @@
 #   make lint                 formatting, static analysis, shell scripts, who may include whom
 #   make coverage             which lines of lib/ the unit tests run
 #   make install PREFIX=/usr/local DESTDIR=      (and uninstall)
+#   make image                container images `headroom` and `headroom-sidecar`, by docker or buildah (docs/docker.md)
+#   make image-test           tries them on a real engine       make base-image    where the base image cannot be pulled
 #   make deps                 installs every Debian package that any of these needs (each installs its own part itself)
 #
 #   make CC=clang             another compiler       make SAN=1      ASan + UBSan, into build/san
@@ -32,7 +34,7 @@ VARIANT_FLAGS := -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanit
 endif
 ifdef COVERAGE
 B := build/coverage
-VARIANT_FLAGS := --coverage -O0
+VARIANT_FLAGS := --coverage -O0 -DHEADROOM_COVERAGE
 endif
 ifdef STATIC
 B := build/static
@@ -64,7 +66,7 @@ PACKAGES_lab := libcurl jansson
 
 # What pkg-config says is kept in a makefile of its own. It is made before anything else, whenever packages came or went:
 # that installs what is missing, then make reads itself again. Goals that compile nothing do not need it.
-NO_PACKAGES := clean distclean coverage deps lint help uninstall static
+NO_PACKAGES := clean distclean coverage deps lint help uninstall static image image-test image-arm64 base-image
 ifneq ($(filter-out $(NO_PACKAGES),$(or $(MAKECMDGOALS),all)),)
 ifeq ($(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),)
 include $(B)/packages.mk
@@ -173,6 +175,45 @@ lint:
 coverage:
 	@$(MAKE) COVERAGE=1 all units
 	@scripts/coverage.sh build/coverage lib
+
+# --- images -----------------------------------------------------------------------------------------------------
+# Below IMAGE_ROOT one tree for each image, as the Dockerfile copies it. The sidecar is a file of its own: it is what gets
+# copied into other containers. The other three are one file under three names. To link them into one, each keeps its
+# names to itself: only its main stays global, under another name.
+.PHONY: image image-test image-arm64 base-image image-root
+IMAGE_ROOT ?= $(B)/image
+OBJCOPY ?= objcopy
+STRIP ?= strip
+MULTICALL_FOLDERS := lab:headroom probe-app:probe load:load
+MULTICALL := $(foreach m,$(MULTICALL_FOLDERS),$(B)/multicall/$(lastword $(subst :, ,$(m))).o)
+define MULTICALL_RULES
+$(B)/multicall/$(2).o: $(B)/$(1)/main.o $(call archive,$(1))
+	@mkdir -p $$(@D)
+	$$(Q)$$(CC) -r -nostdlib -o $$@ $$< -Wl,--whole-archive $(call archive,$(1))
+	$$(Q)$$(OBJCOPY) --redefine-sym main=main_$(2) --keep-global-symbol=main_$(2) $$@
+endef
+$(foreach m,$(MULTICALL_FOLDERS),$(eval $(call MULTICALL_RULES,$(firstword $(subst :, ,$(m))),$(lastword $(subst :, ,$(m))))))
+$(B)/multicall/headroom: scripts/image-multicall.c $(MULTICALL) $(call archive,lib) $(B)/flags
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $< $(MULTICALL) $(call archive,lib) $(LIBS_probe-app) \
+	  $(LIBS_load) $(LIBS_lab) -lm -pthread
+image-root: $(B)/multicall/headroom $(B)/headroom-sidecar
+	@rm -rf $(IMAGE_ROOT)
+	@mkdir -p $(IMAGE_ROOT)/sidecar/usr/local/bin $(IMAGE_ROOT)/headroom/usr/local/bin
+	$(Q)$(STRIP) -s -o $(IMAGE_ROOT)/sidecar/usr/local/bin/headroom-sidecar $(B)/headroom-sidecar
+	$(Q)$(STRIP) -s -o $(IMAGE_ROOT)/headroom/usr/local/bin/headroom $(B)/multicall/headroom
+	@cp $(IMAGE_ROOT)/sidecar/usr/local/bin/headroom-sidecar $(IMAGE_ROOT)/headroom/usr/local/bin
+	@ln -s headroom $(IMAGE_ROOT)/headroom/usr/local/bin/headroom-probe
+	@ln -s headroom $(IMAGE_ROOT)/headroom/usr/local/bin/headroom-load
+image:
+	@scripts/image.sh
+image-arm64:
+	@scripts/image.sh --arch arm64
+base-image:
+	@scripts/base-image.sh
+image-test:
+	@scripts/deps.sh image test
+	@tests/run image
 
 # --- packages, installation -------------------------------------------------------------------------------------
 .PHONY: deps install uninstall clean

@@ -12,14 +12,8 @@ cd "$(dirname "$0")/.."
 find "$build" -name '*.gcda' -delete
 tests/run --build "$build" "unit/$folder" || { echo "coverage: tests failed" >&2; exit 1; }
 
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-top=$PWD
-for object in "$build/$folder"/*.o; do
-    (cd "$tmp" && gcov -r -s "$top" -o "$top/$(dirname "$object")" "$top/$object" >/dev/null 2>&1) || true
-done
 # In a .gcov file: "#####" or "=====" never run, "-" no code, else how often. GCC names the source in the first line.
-awk -v verbose="$verbose" -v prefix="$folder/" '
+for object in "$build/$folder"/*.o; do gcov -t -o "$build/$folder" "$object" 2>/dev/null; done | awk -v verbose="$verbose" -v prefix="$folder/" '
     / 0:Source:/ { sub(/.*0:Source:(\.\/)?/, ""); source = $0; wanted = index(source, prefix) == 1 && source ~ /\.c$/; next }
     !wanted { next }
     {
@@ -36,4 +30,4 @@ awk -v verbose="$verbose" -v prefix="$folder/" '
         close("sort")
         if (!all) { print "coverage: nothing was measured"; exit 1 }
         printf "%-28s %5.1f %% of %4d lines\n", "all of " prefix, 100 * (all - not_run) / all, all
-    }' "$tmp"/*.gcov
+    }'

@@ -318,7 +318,7 @@ static void test_without_openat2(void **state)
 		pid_t pid = fork();
 		if (pid == 0) {
 			forbid_openat2(errnos[i]);
-			_exit(without_openat2());
+			fork_exit(without_openat2());
 		}
 		assert_int_equal(waitpid(pid, &status, 0), pid);
 		assert_int_equal(status, 0);
