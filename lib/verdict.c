@@ -54,7 +54,32 @@ static void show(struct bench *b, const char *name, double value)
 	weigh(b, name, value, NAN);
 }
 
+/* Both are upper bounds of what throttling can explain: throttled_usec is summed over CPUs, pressure is a union. */
+static double stopped_share(const struct bench *b)
+{
+	double usec = 0;
+	for (size_t i = 0; i < b->w->n_levels; i++)
+		usec += (double)window_count(b->w, i, COUNTER_THROTTLED);
+	return b->seconds > 0 ? usec / 1e6 / b->seconds : NAN;
+}
+
+static double unexplained_pressure(const struct bench *b)
+{
+	double some = window_psi_share(b->w, PSI_CPU);
+	double stopped = stopped_share(b);
+	return isnan(some) || isnan(stopped) ? NAN : fmax(0, some - stopped);
+}
+
 /* ---- throttled ---- */
+
+/* Where others have the CPUs, the quota runs out now and then at a period's end, which is not what is waited for
+ * (tried: 10 of 79 periods throttled, 33 ms of stop, 5,796 ms of pressure). Where the quota is the cause, the two are
+ * about equal. */
+static bool is_side_issue(const struct bench *b)
+{
+	double unexplained = unexplained_pressure(b);
+	return unexplained >= b->t->contention_share && stopped_share(b) < unexplained / 4;
+}
 
 static bool level_is_throttled(struct bench *b, size_t level, const char *share_name, const char *count_name)
 {
@@ -62,7 +87,7 @@ static bool level_is_throttled(struct bench *b, size_t level, const char *share_
 	double throttled = counters_have(d, COUNTER_NR_THROTTLED) ? (double)d->value[COUNTER_NR_THROTTLED] : NAN;
 	bool share = weigh(b, share_name, window_throttled_share(b->w, level), b->t->throttled_share);
 	bool count = weigh(b, count_name, throttled, b->t->throttled_periods);
-	return share && count;
+	return share && count && !is_side_issue(b);
 }
 
 static double stop_ms_per_period(const struct window *w, size_t level)
@@ -157,18 +182,6 @@ static bool detect_throttled_above(struct bench *b)
 }
 
 /* ---- contention ---- */
-
-/* Both are upper bounds of what throttling can explain: throttled_usec is summed over CPUs, pressure is a union. */
-static double unexplained_pressure(const struct bench *b)
-{
-	double some = window_psi_share(b->w, PSI_CPU);
-	double stopped_usec = (double)window_count(b->w, 0, COUNTER_THROTTLED);
-	for (size_t i = 1; i < b->w->n_levels; i++)
-		stopped_usec += (double)window_count(b->w, i, COUNTER_THROTTLED);
-	if (isnan(some) || b->seconds <= 0)
-		return NAN;
-	return fmax(0, some - stopped_usec / 1e6 / b->seconds);
-}
 
 /* Also without PSI (v1): of the time in which its threads wanted to run, the part they waited, without the stops. */
 static double unexplained_runqueue_wait(const struct bench *b)
