@@ -392,8 +392,7 @@ int discovery_step(struct discovery *d, int64_t budget_ns, struct fault *f)
 
 int discovery_scan(struct discovery *d, struct fault *f)
 {
-	if (d->state)
-		d->state->scan.running = false;
+	d->state->scan.running = false;
 	return discovery_step(d, 0, f);
 }
 

@@ -6,7 +6,7 @@ setup() {
     load ../lib/common
     need headroom-sidecar
     sidecar=$build/headroom-sidecar
-    cd "$BATS_TEST_TMPDIR"
+    cd "$BATS_TEST_TMPDIR" || return
 }
 
 teardown() {

@@ -411,10 +411,13 @@ static void test_live_cost(void **state)
 		pause();
 		_exit(0);
 	}
-	sleep_ms(100);
 	open_at("/", 0);
-	processes_refresh(&p, &pid, 1, 1);
-	struct runqueue r = read_now();
+	struct runqueue r = {0};
+	for (int tries = 0; tries < 200 && r.threads < THREADS; tries++) {
+		sleep_ms(50);
+		processes_refresh(&p, &pid, 1, 1);
+		r = read_now();
+	}
 	int fd = dup(0);
 	close(fd);
 	int64_t began = clock_thread_cpu_ns();
