@@ -51,7 +51,7 @@ web $WEB $pod 0.25" ]
 
 @test "kubernetes: --container selects by name and by the beginning of the id" {
     for wanted in web ${WEB:0:12}; do
-        watch "$fixtures/discover/kubernetes-v2" --container $wanted
+        watch "$fixtures/discover/kubernetes-v2" --container "$wanted"
         run found
         echo "$wanted: $output"
         [[ $output == "web $WEB "* ]]
