@@ -86,7 +86,7 @@ int discovery_scan(struct discovery *d, struct fault *f);
 enum { DISCOVERY_MORE = 2 };
 int discovery_step(struct discovery *d, int64_t budget_ns, struct fault *f);
 
-/* How long to wait until the next scan, so that scanning costs less than 0.2 % of a CPU: 3 s for up to about 1,000
+/* How long to wait until the next scan, so that scanning costs less than 0.2 % of a CPU: 3 s for up to about 500
  * processes, never more than a minute. */
 int64_t discovery_pause_ns(const struct discovery *d);
 
