@@ -10,9 +10,9 @@
 #include <errno.h>
 #include <string.h>
 
-/* A window lasts 20 to 200 ms. The pause lets the scheduler of this machine, and of the one below a virtual
+/* A window lasts 5 to 60 ms. The pause lets the scheduler of this machine, and of the one below a virtual
  * machine, place the thread anew: a slow phase (the other half of the core is busy) often ends with it. */
-enum { PAUSE_MS = 80, UNIT_SAMPLES = 51 };
+enum { PAUSE_MS = 50, UNIT_SAMPLES = 51 };
 
 static int time_rounds(struct work_context *w, uint64_t rounds, int64_t *cpu_ns)
 {
@@ -37,21 +37,30 @@ static int measure_window(struct work_context *w, int64_t *low_ns)
 	return 0;
 }
 
+/* How many of the sorted windows from `first` on agree with it. */
+static size_t count_agreeing(const int64_t sorted[], size_t n, size_t first)
+{
+	size_t end = first;
+	while (end < n && (double)sorted[end] <= (double)sorted[first] * (1 + CALIBRATE_TOLERANCE))
+		end++;
+	return end - first;
+}
+
 int calibrate_judge(const int64_t lows_ns[], size_t n, double *ns_per_round, struct fault *f)
 {
 	int64_t sorted[CALIBRATE_WINDOWS_MAX];
-	size_t agree = 0;
 	if (n < CALIBRATE_WINDOWS_MIN)
 		return -EAGAIN;
 	if (n > CALIBRATE_WINDOWS_MAX)
 		n = CALIBRATE_WINDOWS_MAX;
 	memcpy(sorted, lows_ns, n * sizeof *sorted);
 	stats_sort(sorted, n);
-	while (agree < n && (double)sorted[agree] <= (double)sorted[0] * (1 + CALIBRATE_TOLERANCE))
-		agree++;
-	if (agree >= CALIBRATE_WINDOWS_AGREE && sorted[0] > 0) {
-		*ns_per_round = (double)stats_median(sorted, agree) / CALIBRATE_ROUNDS;
-		return 0;
+	for (size_t first = 0; first <= CALIBRATE_OUTLIERS; first++) {
+		size_t agree = count_agreeing(sorted, n, first);
+		if (agree >= CALIBRATE_WINDOWS_AGREE && sorted[first] > 0) {
+			*ns_per_round = (double)stats_median(sorted + first, agree) / CALIBRATE_ROUNDS;
+			return 0;
+		}
 	}
 	if (n < CALIBRATE_WINDOWS_MAX)
 		return -EAGAIN;

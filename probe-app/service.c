@@ -167,10 +167,11 @@ void service_drain(struct service *s)
 
 void service_abort(struct service *s)
 {
-	stop_now(&s->stop);
+	/* the gates first: else whoever is cut short would hand his worker on to the next */
 	gate_close(&s->workers);
 	for (size_t i = 0; i < s->config->pool_count; i++)
 		gate_close(&s->pools[i]);
+	stop_now(&s->stop);
 }
 
 void service_now(struct service *s, struct metrics_now *out)

@@ -46,18 +46,18 @@ status() {
     curl -sS -m 30 -o "$BATS_TEST_TMPDIR/body" -w '%{http_code}' "$@" "$url$path"
 }
 
-# quota_cgroup QUOTA_US: makes a cgroup with that quota of 100 ms and sets $cgroup; skips where none can be made
+# quota_cgroup QUOTA_US|none: makes a cgroup with that quota of 100 ms and sets $cgroup; skips where none can be made
 quota_cgroup() {
-    local v1=/sys/fs/cgroup/cpu v2=/sys/fs/cgroup
+    local quota=$1 v1=/sys/fs/cgroup/cpu v2=/sys/fs/cgroup
     if [ -w $v1/cgroup.procs ] && [ -e $v1/cpu.shares ]; then
         cgroup=$v1/headroom-probe-test-$$
         mkdir "$cgroup"
         echo 100000 >"$cgroup/cpu.cfs_period_us"
-        echo "$1" >"$cgroup/cpu.cfs_quota_us"
+        echo "${quota/none/-1}" >"$cgroup/cpu.cfs_quota_us"
     elif [ -w $v2/cgroup.procs ] && grep -qw cpu $v2/cgroup.subtree_control 2>/dev/null; then
         cgroup=$v2/headroom-probe-test-$$
         mkdir "$cgroup"
-        echo "$1 100000" >"$cgroup/cpu.max"
+        echo "${quota/none/max} 100000" >"$cgroup/cpu.max"
     else
         not_on_this_host "no cgroup with the cpu controller that can be written"
     fi
