@@ -40,7 +40,7 @@ static void on_done(void *context, size_t tag, const struct answer *a, const cha
 static int64_t wake_paused(struct closed *c)
 {
 	while (c->paused > 0 && c->pause_end_ns[c->first_paused] <= clock_mono_ns()) {
-		c->first_paused = (c->first_paused + 1) % c->users;
+		c->first_paused = c->first_paused + 1 < c->users ? c->first_paused + 1 : 0;
 		c->paused--;
 		send_next(c);
 	}
@@ -69,7 +69,7 @@ int closed_run(struct run *r, const struct closed_config *config, struct fault *
 		.users = (size_t)config->users,
 		.pause_end_ns = calloc((size_t)config->users, sizeof *c.pause_end_ns),
 	};
-	if (!c.pause_end_ns)
+	if (!c.pause_end_ns || config->users == 0)
 		return fault_set(f, ENOMEM, "%llu users", (unsigned long long)config->users);
 	httpc_on_done(r->http, on_done, &c);
 	loop(&c);

@@ -47,6 +47,10 @@ static const struct metric metrics[] = {
 	{"rate", UNIT_RATE, 0, 0},
 };
 
+static const char metric_names[] =
+	"p50, p90, p95, p99, p99.9, max, mean, service_p50, service_p99, lateness_p50, lateness_p99, lateness_max, failed, ok, "
+	"sent, blocked, unfinished, timeouts, rate";
+
 struct condition {
 	const struct metric *metric;
 	bool above, or_equal; /* > < and the = after it */
@@ -95,12 +99,10 @@ static int next_condition(const char **p, struct condition *c, struct fault *f)
 	c->metric = find_metric(c->text, name_len);
 	if (!c->text[name_len])
 		return fault_set(f, -EINVAL, "'%s' is not a condition such as p99>50ms", c->text);
-	if (!c->metric)
-		return fault_set(
-			f, -EINVAL,
-			"'%.*s' is not p50, p90, p95, p99, p99.9, max, mean, service_p50, service_p99, lateness_p50, "
-			"lateness_p99, lateness_max, failed, ok, sent, blocked, unfinished, timeouts or rate",
-			(int)name_len, c->text);
+	if (!c->metric) {
+		fault_set(f, -EINVAL, "'%.*s' is not one of %s", (int)name_len, c->text, metric_names);
+		return -EINVAL;
+	}
 	c->above = c->text[name_len] == '>';
 	c->or_equal = c->text[name_len + 1] == '=';
 	char value[sizeof c->text];

@@ -263,8 +263,8 @@ static int get_counts(const json_value *o, struct result *r, struct fault *f)
 
 static int get_times(const json_value *o, struct result *r, struct fault *f)
 {
-	double duration_s;
-	double elapsed_s;
+	double duration_s = 0;
+	double elapsed_s = 0;
 	double bound_ms;
 	int rc = get_number(o, "duration_s", &duration_s, f);
 	if (rc == 0)

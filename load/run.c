@@ -16,6 +16,10 @@ static int open_signals(struct fault *f)
 	sigaddset(&set, SIGHUP);
 	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
 		return fault_set(f, errno, "signals");
+	/* a shell script starts what it puts into the background with SIGINT ignored, and an ignored signal never
+	 * reaches the descriptor; SIGHUP stays ignored when it is: that is what nohup asks for */
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
 	/* TLS libraries write to sockets without MSG_NOSIGNAL */
 	signal(SIGPIPE, SIG_IGN);
 	int fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
