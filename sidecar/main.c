@@ -80,21 +80,16 @@ static int fail(int status, const struct fault *f)
 	return status;
 }
 
+static bool wants_text(void)
+{
+	return options.output == OUTPUT_TEXT || (options.output == OUTPUT_AUTO && isatty(STDOUT_FILENO));
+}
+
 static int run_once(const struct tree *t)
 {
-	bool failed;
-	struct fault f;
-	CLEANUP_JSON json_value *report = once_report(t, &options.query, &failed);
-	if (options.output == OUTPUT_TEXT || (options.output == OUTPUT_AUTO && isatty(STDOUT_FILENO))) {
-		once_print_text(report, stdout);
-		return failed || fflush(stdout) != 0;
-	}
-	int rc = json_write(report, stdout, 0);
-	if (rc < 0) {
-		fault_set(&f, -rc, "cannot write the report");
-		return fail(1, &f);
-	}
-	return failed;
+	struct fault f = {0};
+	int status = once_run(t, &options.query, stdout, wants_text(), &f);
+	return f.err ? fail(1, &f) : status;
 }
 
 static int run_sampler(const struct tree *t, char *const *command)
@@ -103,7 +98,7 @@ static int run_sampler(const struct tree *t, char *const *command)
 	struct log log = {
 		.fd = STDOUT_FILENO,
 		.keys = (enum log_keys)options.log_keys,
-		.text = options.output == OUTPUT_TEXT || (options.output == OUTPUT_AUTO && isatty(STDOUT_FILENO)),
+		.text = wants_text(),
 	};
 	/* the command owns stdout: what is said about it goes to stderr */
 	if (command)

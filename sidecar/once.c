@@ -1,6 +1,7 @@
 #include "once.h"
 
 #include "describe.h"
+#include "discover.h"
 #include "mismatch.h"
 #include "snapshot.h"
 
@@ -137,7 +138,7 @@ static void put_scope(json_value *o, const struct findings *w)
 	json_set_text(o, "cgroup", w->have_snapshot ? w->reader.levels[0].name : NULL);
 }
 
-json_value *once_report(const struct tree *t, const struct target_query *q, bool *failed)
+static json_value *once_report(const struct tree *t, const struct target_query *q, bool *failed)
 {
 	struct findings w = {.view = {.limit = {.status = LIMIT_UNKNOWN}}};
 	look(&w, t, q);
@@ -212,7 +213,7 @@ static void print_throttling(const json_value *r, FILE *out)
 		throttled, periods, (double)usec / 1000);
 }
 
-void once_print_text(const json_value *r, FILE *out)
+static void once_print_text(const json_value *r, FILE *out)
 {
 	static const char *const psi[][2] = {{"psi_cpu", "cpu"}, {"psi_io", "io"}, {"psi_memory", "memory"}};
 	fprintf(out, "cgroup      %s (cgroup %s, cpu controller on %s)\n",
@@ -231,4 +232,69 @@ void once_print_text(const json_value *r, FILE *out)
 					 : 1,
 				"", avg10);
 	}
+}
+
+/* ---- one target or several ---- */
+
+struct job {
+	const struct tree *tree;
+	FILE *out;
+	bool text;
+	struct fault *f;
+};
+
+static int print_one(const struct job *job, const struct target_query *q, const struct neighbour *n)
+{
+	bool failed;
+	char label[NEIGHBOUR_NAME_SIZE];
+	CLEANUP_JSON json_value *report = once_report(job->tree, q, &failed);
+	if (n) {
+		json_set_text(report, "container", neighbour_label(n, label));
+		json_set_text(report, "container_id", n->id);
+		if (n->pod_uid[0])
+			json_set_text(report, "pod_uid", n->pod_uid);
+	}
+	if (job->text) {
+		if (n)
+			fprintf(job->out, "container   %s\n", neighbour_label(n, label));
+		once_print_text(report, job->out);
+	}
+	int rc = job->text ? (fflush(job->out) == 0 ? 0 : -EIO) : json_write(report, job->out, 0);
+	if (rc < 0)
+		fault_set(job->f, -rc, "cannot write the report");
+	return rc < 0 || failed;
+}
+
+static int print_neighbour(const struct job *job, const struct target_query *q, const struct neighbour *n)
+{
+	char pid[16];
+	struct target_query one = *q;
+	snprintf(pid, sizeof pid, "%d", (int)n->pids[0]);
+	one.pid = pid;
+	return print_one(job, &one, n);
+}
+
+int once_run(const struct tree *t, const struct target_query *q, FILE *out, bool text, struct fault *f)
+{
+	const struct job job = {.tree = t, .out = out, .text = text, .f = f};
+	struct discovery d = DISCOVERY_CLOSED;
+	int status = 0;
+	if (q->pid || q->cgroup || q->host_cgroup)
+		return print_one(&job, q, NULL);
+	int rc = discovery_open(&d, t, q->container, f);
+	if (rc == -EINVAL)
+		return rc;
+	bool shared = rc == 0 && discovery_scan(&d, NULL) >= 0 && d.way == DISCOVERY_SHARED && d.n > 0;
+	for (size_t i = 0; shared && i < d.n; i++)
+		status |= print_neighbour(&job, q, &d.list[i]);
+	if (!shared && q->container)
+		status = fault_set(
+			f, -ENOENT,
+			"--container %s: no such container is visible: set shareProcessNamespace (docker: --pid)",
+			q->container);
+	else if (!shared)
+		status = print_one(&job, q, NULL);
+	if (d.state)
+		discovery_close(&d);
+	return status;
 }

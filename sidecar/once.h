@@ -5,11 +5,10 @@
 #include "jsonl.h"
 #include "target.h"
 
-/* One JSON object with every key of the report; "error" is a sentence when something could not be determined (then
- * the figures that depend on it are null). *failed says so. NULL only when out of memory. */
-json_value *once_report(const struct tree *t, const struct target_query *q, bool *failed);
-
-/* The same for people, on out. */
-void once_print_text(const json_value *report, FILE *out);
+/* Prints one report on out, or one for each container of a shared PID namespace (where no other target was asked for):
+ * a JSON object a line, or text for people. "error" is a sentence when something could not be determined, and the
+ * figures that depend on it are null. 0; 1 when a report has an error or could not be written (then f says why);
+ * -EINVAL, -ENOENT for a --container that is not there. */
+int once_run(const struct tree *t, const struct target_query *q, FILE *out, bool text, struct fault *f);
 
 #endif
