@@ -137,9 +137,12 @@ static int read_memberships(struct memberships *m, const struct tree *t, const c
 		return fault_prefix(f, rc, "no cgroup information");
 	const char *at = m->text;
 	struct cgroup_line line;
-	while (mounts_next_cgroup_line(&at, &line))
+	while (mounts_next_cgroup_line(&at, &line)) {
+		if (line.path_len >= HEADROOM_PATH_MAX)
+			return fault_set(f, ENAMETOOLONG, "/%s names a cgroup of %zu bytes", path, line.path_len);
 		if (!take_line(m, &line))
 			return fault_set(f, -EINVAL, "/%s names one hierarchy twice", path);
+	}
 	if (!m->any)
 		return fault_set(f, -EINVAL, "/%s is malformed: no line has the form id:controllers:/path", path);
 	return 0;

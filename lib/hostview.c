@@ -204,6 +204,12 @@ static int add_container(struct host_pod *pod, const char *id, const char *below
 	return 0;
 }
 
+/* The order of a folder's entries is of no meaning and changes. */
+static int compare_containers(const void *a, const void *b)
+{
+	return strcmp(((const struct host_container *)a)->below, ((const struct host_container *)b)->below);
+}
+
 static bool is_folder(int dir_fd, const struct dirent *e)
 {
 	struct stat s;
@@ -305,6 +311,8 @@ int hostview_find(struct host_pod *out, const struct hostview *v, const struct t
 	visit(&w, fd, "", 1, false);
 	if (w.rc < 0)
 		return fault_set(f, -w.rc, "the walk through %s", top);
+	if (out->n > 1)
+		qsort(out->containers, out->n, sizeof *out->containers, compare_containers);
 	if (!out->below && out->n == 0)
 		return fault_set(f, -ENOENT, "there is no cgroup of %s %s below %s (any more)",
 				 pod_uid ? "pod" : "container", pod_uid ? pod_uid : container_id, top);

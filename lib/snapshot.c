@@ -205,7 +205,7 @@ static int read_quota_v1(const struct level_files *files, const char *quota_text
 	char period_text[64];
 	ssize_t len = files->period.fd < 0 ? -ENOENT : textfile_reread(&files->period, period_text, sizeof period_text);
 	if (len < 0)
-		return fault_set(f, (int)-len, "cannot read cpu.cfs_period_us");
+		return textfile_explain((int)len, "cpu.cfs_period_us", f);
 	return kv_read_cfs_quota(quota_text, period_text, out, f);
 }
 
@@ -224,12 +224,14 @@ static int read_quota(const struct reader *r, const struct level_files *files, s
 		return -ENODEV;
 	int rc;
 	if (len < 0)
-		rc = fault_set(&why, (int)-len, "cannot read %s of cgroup %s", file_name, files->name);
+		rc = textfile_explain((int)len, file_name, &why);
 	else if (r->hierarchy == HIERARCHY_V2)
 		rc = kv_read_cpu_max(text, &out->quota, &why);
 	else
 		rc = read_quota_v1(files, text, &out->quota, &why);
-	if (rc < 0 && len >= 0)
+	if (rc < 0 && len < 0)
+		fault_prefix(&why, rc, "cgroup %s", files->name);
+	else if (rc < 0)
 		fault_prefix(&why, rc, "%s of cgroup %s", file_name, files->name);
 	if (rc < 0)
 		note(f, &why);

@@ -128,7 +128,7 @@ static int open_file_at(int folder_fd, const char *name)
 }
 
 /* A fifo opens without blocking, a link as the last part gives ELOOP: both are "not a regular file" to the reader. */
-static int explain(int rc, const char *name, struct fault *f)
+int textfile_explain(int rc, const char *name, struct fault *f)
 {
 	switch (rc) {
 	case -EINVAL:
@@ -166,14 +166,14 @@ ssize_t textfile_read_at(int folder_fd, const char *name, char *buf, size_t size
 {
 	CLEANUP_CLOSE int fd = open_file_at(folder_fd, name);
 	ssize_t len = fd < 0 ? fd : read_whole(fd, buf, size);
-	return len < 0 ? explain((int)len, name, f) : len;
+	return len < 0 ? textfile_explain((int)len, name, f) : len;
 }
 
 ssize_t textfile_read_tree(const struct tree *t, const char *path, char *buf, size_t size, struct fault *f)
 {
 	CLEANUP_CLOSE int fd = open_file_tree(t, path);
 	ssize_t len = fd < 0 ? fd : read_whole(fd, buf, size);
-	return len < 0 ? explain((int)len, path, f) : len;
+	return len < 0 ? textfile_explain((int)len, path, f) : len;
 }
 
 int textfile_load_tree(const struct tree *t, const char *path, size_t max, char **out, struct fault *f)
@@ -190,7 +190,7 @@ int textfile_load_tree(const struct tree *t, const char *path, size_t max, char 
 		len = read_whole(fd, text, used);
 	}
 	if (len < 0)
-		return explain((int)len, path, f);
+		return textfile_explain((int)len, path, f);
 	*out = TAKE_PTR(text);
 	return 0;
 }
@@ -202,7 +202,7 @@ int textfile_open_at(struct textfile *file, int folder_fd, const char *name, str
 		return 0;
 	int rc = file->fd;
 	file->fd = -1;
-	return explain(rc, name, f);
+	return textfile_explain(rc, name, f);
 }
 
 ssize_t textfile_reread(const struct textfile *file, char *buf, size_t size)

@@ -74,6 +74,9 @@ int textfile_open_at(struct textfile *file, int folder_fd, const char *name, str
  * open + read + close. Errors as above. */
 ssize_t textfile_reread(const struct textfile *file, char *buf, size_t size);
 
+/* What a negative errno of textfile_reread() means, as the others say it themselves. Returns it. */
+int textfile_explain(int rc, const char *name, struct fault *f);
+
 void textfile_close(struct textfile *file);
 
 #endif
