@@ -31,14 +31,22 @@ struct search {
 	struct fault *f;
 };
 
-/* A cgroup other than the root may not hold processes and give controllers to its children at once. If nobody but
- * us is in it, we can make room by moving into a child. */
+/* The root of the hierarchy, unlike that of a cgroup namespace, has no type. */
+static bool is_root(const char *folder)
+{
+	char text[64];
+	return folder_read(folder, "cgroup.type", text, sizeof text, NULL) < 0;
+}
+
+/* A cgroup other than the root may not hold processes and have limited children at once. For the cpu controller the
+ * kernel does not say EBUSY: it makes the cgroup a threaded one, and refuses processes in its children later. If nobody
+ * but us is in it, we can make room by moving into a child. */
 static int make_room(struct limiter *l, const char *parent, struct fault *f)
 {
 	char name[64];
 	pid_t first = 0;
 	int n = folder_processes(parent, &first, f);
-	if (n < 0)
+	if (n <= 0)
 		return n;
 	if (n != 1 || first != getpid())
 		return fault_set(f, -EBUSY,
@@ -49,18 +57,17 @@ static int make_room(struct limiter *l, const char *parent, struct fault *f)
 	l->own_group = folder_join(parent, name);
 	if (!l->own_group || mkdir(l->own_group, 0755) < 0)
 		return fault_set(f, errno, "cannot make a cgroup in %s", parent);
-	int rc = folder_write(l->own_group, "cgroup.procs", "0", f);
-	return rc < 0 ? rc : folder_write(parent, "cgroup.subtree_control", "+cpu", f);
+	return folder_write(l->own_group, "cgroup.procs", "0", f);
 }
 
 static int enable_cpu(struct limiter *l, const char *parent, struct fault *f)
 {
 	if (!folder_file_has_word(parent, "cgroup.controllers", "cpu"))
 		return fault_set(f, -ENOENT, "the cpu controller is not available in %s", parent);
-	if (folder_file_has_word(parent, "cgroup.subtree_control", "cpu"))
-		return 0;
-	int rc = folder_write(parent, "cgroup.subtree_control", "+cpu", f);
-	return rc == -EBUSY ? make_room(l, parent, f) : rc;
+	int rc = is_root(parent) ? 0 : make_room(l, parent, f);
+	if (rc < 0 || folder_file_has_word(parent, "cgroup.subtree_control", "cpu"))
+		return rc;
+	return folder_write(parent, "cgroup.subtree_control", "+cpu", f);
 }
 
 static void release(struct limiter *l)

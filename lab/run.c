@@ -33,8 +33,9 @@ struct run {
 	struct program probe, load, sidecar;
 	struct watch watch;
 	char url[256];
-	int64_t start_ns; /* first planned send */
-	bool observed;    /* begin and end hold snapshots */
+	int64_t sender_ns; /* what the sender needs for itself: to start, to connect, to end */
+	int64_t start_ns;  /* first planned send */
+	bool observed;     /* begin and end hold snapshots */
 	struct snapshot begin, end;
 	struct cpu_ticks host_begin, host_end;
 };
@@ -158,7 +159,7 @@ static int start_probe(struct run *r, struct fault *f)
 		rc = wait_until_ready(r, f);
 	if (rc == 0)
 		rc = limit_adopt(&r->group, r->probe.child.pid, f);
-	return rc == 0 ? watch_open(&r->watch, r->probe.child.pid, f) : rc;
+	return rc == 0 ? watch_open(&r->watch, r->group.pid, f) : rc;
 }
 
 /* A limit from further up would be in force instead of ours, and the figures would be wrong. */
@@ -182,7 +183,7 @@ static int start_sidecar(struct run *r, struct fault *f)
 	char pid[16];
 	if (!r->setup->sidecar)
 		return 0;
-	snprintf(pid, sizeof pid, "%d", (int)r->probe.child.pid);
+	snprintf(pid, sizeof pid, "%d", (int)r->group.pid);
 	const char *const argv[] = {r->setup->sidecar, "--pid", pid, "--listen", "127.0.0.1:0", NULL};
 	struct child_spec spec = {.argv = argv};
 	return program_start(&r->sidecar, &spec, f);
@@ -202,11 +203,12 @@ static int begin(struct run *r, struct fault *f)
  */
 
 /* First touches of memory, caches, connections: left out of everything. It also makes the period timer tick, so that
- * the phase can be chosen. */
+ * the phase can be chosen, and shows how long the sender needs for itself. */
 static int warm_up(struct run *r, struct fault *f)
 {
+	const int64_t schedule_ns = 600 * NSEC_PER_MSEC;
 	const char *const argv[] = {
-		r->setup->load,     r->url, "--pattern", "paced", "--interval", "25ms", "--duration", "600ms",
+		r->setup->load,     r->url, "--pattern", "paced", "--interval", "50ms", "--duration", "600ms",
 		"--lateness-bound", "1h",   "-o",        "json",  NULL};
 	struct child_spec spec = {.argv = argv};
 	r->start_ns = clock_mono_ns();
@@ -215,39 +217,71 @@ static int warm_up(struct run *r, struct fault *f)
 		rc = wait_for_load(r, f);
 	if (rc == 0 && child_exit_code(&r->load.child) != 0)
 		rc = program_failed(&r->load, "during the warm-up", f);
+	r->sender_ns = clock_mono_ns() - r->start_ns - schedule_ns;
 	int end_rc = child_end(&r->load.child, end_grace_ns, rc ? NULL : f);
 	return rc ? rc : end_rc;
+}
+
+static int64_t longer(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
 }
 
 /* Without a limit there are no periods, and any instant is as good as another. */
 static void choose_start(struct run *r)
 {
 	int64_t known_phase_ns;
-	int64_t earliest_ns = clock_mono_ns() + r->setup->lead_ns;
+	/* twice, since a machine that is slow once can be slower the next time */
+	int64_t earliest_ns = clock_mono_ns() + longer(r->setup->lead_ns, 2 * r->sender_ns + 2 * OBSERVE_BEFORE_NS);
 	r->start_ns = earliest_ns;
 	if (ticks_phase_ns(&r->watch.ticks, earliest_ns, period_ns, &known_phase_ns))
 		r->start_ns = ticks_instant_with_phase(earliest_ns, earliest_ns, known_phase_ns, period_ns,
 						       (int64_t)(r->plan->phase_ms * 1e6));
 }
 
+/* Numbers as words of a command. */
+struct load_words {
+	char burst[16], every[32], duration[32], start[32], connections[16], bound[32];
+};
+
+static void spell_load(const struct run *r, struct load_words *w)
+{
+	const struct workload *load = r->plan->condition.load;
+	int64_t every_ns = load->every_ns * r->setup->stretch;
+	snprintf(w->burst, sizeof w->burst, "%u", load->burst);
+	snprintf(w->every, sizeof w->every, "%lldus", (long long)(every_ns / NSEC_PER_USEC));
+	snprintf(w->duration, sizeof w->duration, "%lldms", (long long)(r->setup->duration_ns / NSEC_PER_MSEC));
+	snprintf(w->start, sizeof w->start, "%lld", (long long)r->start_ns);
+	snprintf(w->connections, sizeof w->connections, "%u", r->setup->connections);
+	snprintf(w->bound, sizeof w->bound, "%lldus", (long long)(r->setup->lateness_bound_ns / NSEC_PER_USEC));
+}
+
 static int start_load(struct run *r, struct fault *f)
 {
-	char duration[32];
-	char start[32];
-	char connections[16];
-	const char *argv[40];
-	size_t n = 0;
-	snprintf(duration, sizeof duration, "%lldms", (long long)(r->setup->duration_ns / NSEC_PER_MSEC));
-	snprintf(start, sizeof start, "%lld", (long long)r->start_ns);
-	snprintf(connections, sizeof connections, "%u", r->setup->connections);
-	argv[n++] = r->setup->load;
-	argv[n++] = r->url;
-	for (const char *const *a = r->plan->condition.load->args; *a; a++)
-		argv[n++] = *a;
-	const char *const own[] = {"--duration", duration,     "--connections",         connections, "--start-mono-ns",
-				   start,        "--requests", r->setup->requests_path, "-o",        "json",
-				   NULL};
-	memcpy(argv + n, own, sizeof own);
+	struct load_words w;
+	bool even = r->plan->condition.load->burst == 1;
+	spell_load(r, &w);
+	const char *const argv[] = {r->setup->load,
+				    r->url,
+				    "--pattern",
+				    even ? "paced" : "burst",
+				    "--burst",
+				    w.burst,
+				    even ? "--interval" : "--every",
+				    w.every,
+				    "--duration",
+				    w.duration,
+				    "--connections",
+				    w.connections,
+				    "--lateness-bound",
+				    w.bound,
+				    "--start-mono-ns",
+				    w.start,
+				    "--requests",
+				    r->setup->requests_path,
+				    "-o",
+				    "json",
+				    NULL};
 	struct child_spec spec = {.argv = argv};
 	return program_start(&r->load, &spec, f);
 }

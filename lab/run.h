@@ -15,11 +15,11 @@
 #include "signals.h"
 #include "ticks.h"
 
-/* A schedule of requests. */
+/* A schedule: `burst` requests at once, again and again. */
 struct workload {
-	const char *name;        /* "even": in tables, file names, CSV */
-	const char *text;        /* "1 request every 50 ms" */
-	const char *const *args; /* options of headroom-load, NULL-terminated */
+	const char *name; /* "even": in tables, names of cgroups, CSV */
+	unsigned burst;   /* 1 = evenly spread */
+	int64_t every_ns;
 };
 
 struct condition {
@@ -37,8 +37,10 @@ struct run_setup {
 	const char *probe, *load; /* paths of the programs */
 	const char *sidecar;      /* NULL = none beside the runs */
 	uint64_t rounds;          /* of work per request */
+	unsigned stretch;         /* 1, or how many times longer than the workload says it is between requests */
 	int64_t duration_ns;      /* of the schedule */
-	int64_t lead_ns;          /* from starting the sender to the first planned send */
+	int64_t lead_ns; /* from starting the sender to its first planned send, at least: a slow machine gets more */
+	int64_t lateness_bound_ns; /* the sender may be so late, at p99, in a valid run */
 	unsigned connections;
 	const char *requests_path; /* where the sender writes its records during a run; removed afterwards */
 	bool prefer;               /* the most weight for the probe's group: see limit_prefer() */

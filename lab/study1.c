@@ -6,11 +6,8 @@
 
 #define NOT_MEASURED ((double)NAN)
 
-static const char *const even_args[] = {"--pattern", "paced", "--interval", "50ms", NULL};
-static const char *const burst_args[] = {"--pattern", "burst", "--burst", "8", "--every", "400ms", NULL};
-
-static const struct workload even = {"even", "1 request every 50 ms", even_args};
-static const struct workload burst = {"burst", "8 requests every 400 ms", burst_args};
+static const struct workload even = {"even", 1, 50 * NSEC_PER_MSEC};
+static const struct workload burst = {"burst", STUDY1_BURST, 8 * 50 * NSEC_PER_MSEC};
 
 enum { EVEN_025, BURST_025, EVEN_05, BURST_05, EVEN_NONE, BURST_NONE };
 
@@ -136,17 +133,17 @@ void study1_judge(const struct summary *s, size_t repetitions, struct study1_jud
 /* ---- words ----------------------------------------------------------------------------------------------------------
  */
 
-void study1_sentence(const struct summary *s, char out[STUDY1_TEXT_SIZE])
+void study1_sentence(const struct summary *s, double requests_per_s, char out[STUDY1_TEXT_SIZE])
 {
 	const struct summary *e = &s[EVEN_025];
 	const struct summary *b = &s[BURST_025];
 	int n = snprintf(
 		out, STUDY1_TEXT_SIZE,
-		"At 0.25 CPU the same 20 requests/s took %.1f ms (p99) when they came evenly and %.1f ms when "
+		"At 0.25 CPU the same %g requests/s took %.1f ms (p99) when they came evenly and %.1f ms when "
 		"they came 8 at once: %.1f times as long, with the same mean CPU use, %.0f%% and %.0f%% of the "
 		"limit. The average cannot tell the two apart; nr_throttled can: %.0f and %.0f periods.",
-		e->p99_ms, b->p99_ms, b->p99_ms / e->p99_ms, e->of_limit * 100, b->of_limit * 100, throttled(e),
-		throttled(b));
+		requests_per_s, e->p99_ms, b->p99_ms, b->p99_ms / e->p99_ms, e->of_limit * 100, b->of_limit * 100,
+		throttled(e), throttled(b));
 	double none_ms = s[BURST_NONE].p99_ms;
 	if (n > 0 && n < STUDY1_TEXT_SIZE && none_ms < b->p99_ms)
 		snprintf(out + n, STUDY1_TEXT_SIZE - (size_t)n,

@@ -18,7 +18,7 @@
 
 #include "summary.h"
 
-enum { STUDY1_CONDITIONS = 6, STUDY1_BURST = 8, STUDY1_CONNECTIONS = 8, STUDY1_EVERY_MS = 400 };
+enum { STUDY1_CONDITIONS = 6, STUDY1_BURST = 8, STUDY1_CONNECTIONS = 8 };
 
 /* 0.25 even, 0.25 burst, 0.5 even, 0.5 burst, none even, none burst. */
 extern const struct condition study1_conditions[STUDY1_CONDITIONS];
@@ -41,7 +41,7 @@ void study1_judge(const struct summary *s, size_t repetitions, struct study1_jud
 
 /* What the figures show, in words that one can repeat to a colleague: one paragraph. */
 enum { STUDY1_TEXT_SIZE = 1024 };
-void study1_sentence(const struct summary *s, char out[STUDY1_TEXT_SIZE]);
+void study1_sentence(const struct summary *s, double requests_per_s, char out[STUDY1_TEXT_SIZE]);
 
 /* Of the p99 of burst at the least limit: what came from where, for requests at or above p95. Empty when unknown. */
 void study1_parts_sentence(const struct summary *s, char out[STUDY1_TEXT_SIZE]);

@@ -1,6 +1,7 @@
 #include "commands.h"
 
 #include "clock.h"
+#include "demo_inside.h"
 #include "opts.h"
 #include "program.h"
 #include "siblings.h"
@@ -21,13 +22,13 @@ static const double short_phase_ms = 60;
 struct options {
 	bool full, no_sidecar;
 	double seconds;
-	uint64_t repetitions, seed, rounds;
+	uint64_t repetitions, seed, rounds, stretch;
 	bool seconds_given, repetitions_given, seed_given, rounds_given;
 	int limiter; /* LIMIT_WAYS = any */
 	bool limiter_given;
 	const char *phase_text, *out;
 	double phase_ms; /* NAN = random */
-	int64_t lead_ns;
+	int64_t lead_ns, lateness_bound_ns;
 	int output;
 };
 
@@ -57,12 +58,17 @@ static int begin_options(struct options *o, const char *program, int *argc, char
 		{"phase", 0, OPT_TEXT, &o->phase_text, "MS|random",
 		 "from a burst to the end of the quota's period (default: 60 for one repetition, else random)", NULL, 0,
 		 0, NULL},
-		{"limiter", 0, OPT_CHOICE, &o->limiter, "v2|systemd|v1",
+		{"limiter", 0, OPT_CHOICE, &o->limiter, "v2|systemd|v1|docker",
 		 "how the limit is made (default: the first that works)", limit_way_names, 0, 0, &o->limiter_given},
 		{"rounds", 0, OPT_U64, &o->rounds, "N", "work of a request (default: calibrated to 4 ms of CPU)", NULL,
 		 1, UINT64_C(1) << 40, &o->rounds_given},
+		{"stretch", 0, OPT_U64, &o->stretch, "N",
+		 "N times the time between requests, for slow or emulated CPUs (default 1)", NULL, 1, 1000, NULL},
 		{"lead", 0, OPT_DURATION, &o->lead_ns, "TIME",
-		 "from starting the sender to its first send (default 800ms)", NULL, 200 * NSEC_PER_MSEC,
+		 "from starting the sender to its first send, at least (default 500ms)", NULL, 200 * NSEC_PER_MSEC,
+		 60 * NSEC_PER_SEC, NULL},
+		{"lateness-bound", 0, OPT_DURATION, &o->lateness_bound_ns, "TIME",
+		 "a run is invalid when the sender is later at p99 (default 5ms)", NULL, NSEC_PER_USEC,
 		 60 * NSEC_PER_SEC, NULL},
 		{"no-sidecar", 0, OPT_FLAG, &o->no_sidecar, NULL, "do not run headroom-sidecar beside the probe", NULL,
 		 0, 0, NULL},
@@ -205,8 +211,10 @@ static int plan(struct study *s, struct fault *f)
 				      .load = s->load,
 				      .sidecar = s->sidecar,
 				      .rounds = s->calibration.rounds,
+				      .stretch = (unsigned)o->stretch,
 				      .duration_ns = (int64_t)(o->seconds * 1e9),
 				      .lead_ns = o->lead_ns,
+				      .lateness_bound_ns = o->lateness_bound_ns,
 				      .connections = STUDY1_CONNECTIONS,
 				      .prefer = true,
 				      .requests_path = s->requests_path,
@@ -317,26 +325,32 @@ static int study1(const struct options *o, const char *program)
 	return status;
 }
 
-static int study1_main(const char *program, int argc, char **argv)
+static int study1_main(const char *program, bool is_demo, int argc, char **argv)
 {
-	struct options o = {.lead_ns = 800 * NSEC_PER_MSEC};
+	struct options o = {.stretch = 1, .lead_ns = 500 * NSEC_PER_MSEC, .lateness_bound_ns = 5 * NSEC_PER_MSEC};
 	int status = begin_options(&o, program, &argc, argv);
 	if (status < 0 && argc > 1)
 		status = usage_error(program, "takes no arguments beside its options");
 	if (status < 0)
 		status = complete_options(&o, program);
+	if (status < 0 && is_demo && !o.limiter_given && demo_inside_applies())
+		return demo_inside_run(&(struct demo_inside){.program = program,
+							     .seconds = o.seconds,
+							     .rounds = o.rounds,
+							     .lead_ns = o.lead_ns,
+							     .json = o.output == OUTPUT_JSON});
 	return status >= 0 ? status : study1(&o, program);
 }
 
 int command_demo(int argc, char **argv)
 {
-	return study1_main("headroom demo", argc, argv);
+	return study1_main("headroom demo", true, argc, argv);
 }
 
 int command_study(int argc, char **argv)
 {
 	if (argc >= 2 && strcmp(argv[1], "1") == 0)
-		return study1_main("headroom study 1", argc - 1, argv + 1);
+		return study1_main("headroom study 1", false, argc - 1, argv + 1);
 	bool help = argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
 	fprintf(help ? stdout : stderr,
 		"Usage: headroom study 1 [options]      the same requests per second, even or in bursts, under a CPU "

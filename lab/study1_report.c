@@ -25,6 +25,16 @@ static void put_paragraph(FILE *out, const char *text)
 	fputc('\n', out);
 }
 
+static double every_ms(const struct experiment *e, size_t condition)
+{
+	return (double)(e->conditions[condition].load->every_ns * e->setup.stretch) / 1e6;
+}
+
+static double requests_per_s(const struct experiment *e)
+{
+	return 1000 / every_ms(e, 0);
+}
+
 /* ---- before the first run -------------------------------------------------------------------------------------------
  */
 
@@ -49,7 +59,7 @@ void study1_write_intro(FILE *out, const struct study1_report *r, bool color)
 	char kernel[128];
 	host_kernel(kernel, sizeof kernel);
 	put_style(out, "\033[1m", color);
-	fputs("Study 1: the same 20 requests/s, even or in bursts, under a CPU limit", out);
+	fprintf(out, "Study 1: the same %g requests/s, even or in bursts, under a CPU limit", requests_per_s(e));
 	put_style(out, "\033[0m", color);
 	fprintf(out, "\n\nmachine   %s, %u CPUs\nlimiter   %s (%s)\n", kernel, host_nproc(),
 		limit_way_names[e->setup.limiter->way], e->setup.limiter->text);
@@ -61,8 +71,8 @@ void study1_write_intro(FILE *out, const struct study1_report *r, bool color)
 	else
 		fprintf(out, " = %.2f ms of CPU, calibrated outside of any limit, then fixed; one at a time\n",
 			r->calibration->cpu_ms);
-	fprintf(out, "load      even: %s; burst: %s; at most %d connections\n", e->conditions[0].load->text,
-		e->conditions[1].load->text, STUDY1_CONNECTIONS);
+	fprintf(out, "load      even: 1 request every %g ms; burst: %d every %g ms; at most %d connections\n",
+		every_ms(e, 0), STUDY1_BURST, every_ms(e, 1), STUDY1_CONNECTIONS);
 	fprintf(out,
 		"runs      %zu x %g s for each condition; the probe is started anew for each, its warm-up left out\n",
 		e->repetitions, (double)e->setup.duration_ns / 1e9);
@@ -263,24 +273,38 @@ static void write_invalid(FILE *out, const struct experiment *e)
 	}
 }
 
-int study1_write_text(FILE *out, const struct study1_report *r, bool color)
+/* Words about figures need figures. */
+static bool has_figures(const struct study1_report *r)
+{
+	for (size_t c = 0; c < STUDY1_CONDITIONS; c++)
+		if (r->summaries[c].runs == 0)
+			return false;
+	return r->judgement != NULL;
+}
+
+/* Where the time went, and when in a period it began: what the published study left open. */
+static int write_explanation(FILE *out, const struct study1_report *r, bool color)
 {
 	char text[STUDY1_TEXT_SIZE];
+	study1_sentence(r->summaries, requests_per_s(r->experiment), text);
+	put_paragraph(out, text);
+	int rc = write_parts_table(out, r, color);
+	study1_parts_sentence(r->summaries, text);
+	put_paragraph(out, text);
+	if (rc == 0)
+		rc = write_phase_table(out, r, color);
+	put_paragraph(out, phase_text);
+	return rc;
+}
+
+int study1_write_text(FILE *out, const struct study1_report *r, bool color)
+{
 	int rc = write_main_table(out, r, color);
 	fprintf(out,
-		"Published: 3 runs of 20 s. p99: from the planned send to the last byte, nearest rank over all requests "
+		"Published: 20 requests/s, 3 runs of 20 s. p99: from the planned send to the last byte, nearest rank over all requests "
 		"of a condition.\n\n");
-	if (rc == 0 && r->judgement) {
-		study1_sentence(r->summaries, text);
-		put_paragraph(out, text);
-		rc = write_parts_table(out, r, color);
-		study1_parts_sentence(r->summaries, text);
-		put_paragraph(out, text);
-	}
-	if (rc == 0 && r->judgement)
-		rc = write_phase_table(out, r, color);
-	if (rc == 0 && r->judgement)
-		put_paragraph(out, phase_text);
+	if (rc == 0 && has_figures(r))
+		rc = write_explanation(out, r, color);
 	write_mismatch(out, r->experiment);
 	write_invalid(out, r->experiment);
 	write_judgement(out, r, color);
@@ -345,6 +369,7 @@ static void set_setting(json_value *o, const struct study1_report *r)
 	json_set_text(o, "limiter_text", e->setup.limiter->text);
 	json_set_u64(o, "rounds", r->calibration->rounds);
 	json_set_real(o, "calibrated_cpu_ms", r->calibration->cpu_ms);
+	json_set_u64(o, "stretch", e->setup.stretch);
 	json_set_real(o, "seconds", (double)e->setup.duration_ns / 1e9);
 	json_set_u64(o, "repetitions", e->repetitions);
 	json_set_u64(o, "seed", r->seed);
@@ -366,8 +391,8 @@ json_value *study1_json(const struct study1_report *r)
 	json_set_text(o, "shape", !r->judgement ? NULL : r->judgement->n ? "differs" : "as published");
 	json_set_value(o, "differences", differences);
 	json_set_text(o, "unfinished", r->unfinished);
-	if (r->judgement)
-		study1_sentence(r->summaries, text);
+	if (has_figures(r))
+		study1_sentence(r->summaries, requests_per_s(r->experiment), text);
 	json_set_text(o, "sentence", *text ? text : NULL);
 	json_set_text(o, "results", r->experiment->results->folder);
 	return o;

@@ -6,8 +6,7 @@
 
 #include <math.h>
 
-static const char *const no_args[] = {NULL};
-static const struct workload even = {"even", "", no_args};
+static const struct workload even = {"even", 1, 50 * NSEC_PER_MSEC};
 static const struct condition conditions[] = {{0.25, &even}, {LIMIT_NO_CPUS, &even}};
 
 static struct limiter limiter = {.way = LIMIT_V1};

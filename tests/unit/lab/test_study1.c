@@ -151,7 +151,7 @@ static void test_sentence(void **state)
 	struct summary s[STUDY1_CONDITIONS];
 	char text[STUDY1_TEXT_SIZE];
 	calm(s);
-	study1_sentence(s, text);
+	study1_sentence(s, 20, text);
 	assert_non_null(strstr(text, "5.1 ms (p99)"));
 	assert_non_null(strstr(text, "67.0 ms"));
 	assert_non_null(strstr(text, "13.1 times"));

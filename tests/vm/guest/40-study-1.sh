@@ -2,8 +2,8 @@
 # vm: psi=1 psi=0
 # shellcheck disable=SC2016 # expressions are for awk
 # Study 1, short, under pure cgroup v2: the shape, judged here from runs.csv and not by the program alone; and that no cgroup
-# and no process is left, also after an interruption. The CPUs are emulated, so there is a second chance: what
-# disturbs the host disturbs every figure of one try, hardly those of three.
+# and no process is left, also after an interruption. The CPUs are emulated: a request costs three times the CPU that its
+# work was calibrated to, so there is five times the time between requests, and a second and a third try.
 cgroups=/sys/fs/cgroup
 # shellcheck source=/dev/null
 . /vm/tap.sh
@@ -41,7 +41,7 @@ shape_is_there() {
 
 for try in 1 2 3; do
     rm -rf $out
-    headroom study 1 --seconds 3 --lead 1500ms --seed $try --out $out >/tmp/report 2>/tmp/errors
+    headroom study 1 --stretch 5 --seconds 8 --lateness-bound 1s --seed $try --out $out >/tmp/report 2>/tmp/errors
     status=$?
     diag "try $try: status $status"
     diag "$(cat /tmp/report /tmp/errors)"
@@ -55,9 +55,9 @@ like "the limit was made in cgroup v2" "$(cat /tmp/report)" "*limiter   v2 (cgro
 like "the report judges the shape" "$(cat /tmp/report)" "*shape: *"
 like "the sidecar warned" "$(cat /tmp/report)" "*at 0.25 CPU, nproc_quota_mismatch*"
 is "six conditions" "$(tail -n +2 $out/runs.csv | cut -d, -f1,2 | sort -u | wc -l)" 6
-check "every request of a condition is recorded" [ "$(grep -c '^0.25,burst,' $out/requests.csv)" -ge 56 ]
+check "every request of a condition is recorded" [ "$(grep -c '^0.25,burst,' $out/requests.csv)" -ge 32 ]
 check "the CPU observation begins 0.1 s before the load" \
-    holds '$1 > 3.05 && $1 < 6' "$(value 0.25 even cpu_observed_s)"
+    holds '$1 > 8.05 && $1 < 12' "$(value 0.25 even cpu_observed_s)"
 if [ "$VM_PSI" = 1 ]; then
     check "pressure grew while bursts waited" holds '$1 > 10000' "$(value 0.25 burst psi_cpu_some_usec)"
 else
@@ -69,10 +69,10 @@ is "summary.json has the six conditions" "$(jget $out/summary.json conditions.5.
 is "no cgroup is left" "$(groups_left)" 0
 
 # Interrupted in its second run
-headroom study 1 --rounds 1000 --seconds 2 --lead 1500ms --out /tmp/cut >/dev/null 2>/tmp/errors &
+headroom study 1 --rounds 1000 --seconds 2 --lateness-bound 1s --out /tmp/cut >/dev/null 2>/tmp/errors &
 pid=$!
 tries=0
-until [ "$(wc -l 2>/dev/null </tmp/cut/runs.csv || echo 0)" -ge 2 ] || [ $tries = 300 ]; do
+until [ "$(wc -l 2>/dev/null </tmp/cut/runs.csv || echo 0)" -ge 2 ] || [ $tries = 600 ]; do
     tries=$((tries + 1))
     sleep 0.1
 done
@@ -81,13 +81,13 @@ kill -TERM $pid
 wait $pid
 is "TERM: status 143" $? 143
 is "TERM: no cgroup is left" "$(groups_left)" 0
-is "TERM: no process is left" "$(pgrep headroom | wc -l)" 0
+is "TERM: no process is left" "$(grep -l '^headroom' /proc/[0-9]*/comm 2>/dev/null)" ""
 check "TERM: what was measured is there" [ "$(wc -l </tmp/cut/runs.csv)" -ge 2 ]
 
 # As in a container of its own: nothing but our own cgroup is seen, and we are alone in it. headroom makes room by moving
 # itself down, and moves back.
 cg_make box "max 100000"
-ns --cgroup $cgroups/box --rw headroom study 1 --rounds 1000 --seconds 1 --lead 1500ms --out /tmp/box \
+ns --cgroup $cgroups/box --rw headroom study 1 --rounds 1000 --seconds 1 --lateness-bound 1s --out /tmp/box \
     >/tmp/report 2>/tmp/errors
 check "in a cgroup namespace of its own" [ $? -le 1 ]
 diag "$(cat /tmp/errors)"
