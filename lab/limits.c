@@ -183,6 +183,8 @@ int limiter_try(struct limiter *l, struct fault *f)
 	for (size_t i = 0; rc == 0 && g.procs[i]; i++)
 		if (access(g.procs[i], W_OK) < 0)
 			rc = fault_set(f, errno, "cannot move a process into %s", g.procs[i]);
+	if (rc == 0 && folder_file_has_word(g.folders[0], "cgroup.type", "invalid"))
+		rc = fault_set(f, -EOPNOTSUPP, "cgroups in %s cannot take processes: it is threaded", l->parents[0]);
 	int close_rc = limit_close(&g, rc ? NULL : f);
 	return rc ? rc : close_rc;
 }
