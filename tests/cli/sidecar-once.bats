@@ -371,3 +371,12 @@ spoil() {
   report
   jq -e '(.error == null) == (.quota_status != "unknown")' "$BATS_TEST_TMPDIR/report"
 }
+
+@test "scripts/capture-fixture: the copy of this machine gives the same answer" {
+  keep='[.cgroup_version, .cpu_controller, .cgroup, .quota_status, .quota_cpus, .binding_cgroup, .ancestors_hidden, .nproc, .psi_cpu_status, (.error == null)]'
+  "$top/scripts/capture-fixture" "$BATS_TEST_TMPDIR/captured"
+  report
+  live=$(jq -c "$keep" "$BATS_TEST_TMPDIR/report")
+  report --root "$BATS_TEST_TMPDIR/captured/root"
+  key "$keep" "$live"
+}
