@@ -7,7 +7,11 @@
  * answer), the kernel's own note of the last data on the connection bounds the estimate; it has a resolution of
  * one tick (1 to 10 ms), the thread's wait one of ns.
  *
- * Measured with tests/live/probe_client.c on 2 virtual CPUs shared with compilers: see there for how.
+ * Measured with tests/live/probe_client.c (at real-time priority, loopback, 2 virtual CPUs that compilers kept busy,
+ * load average 5 and 12): the estimate lies 15 to 80 us after the client's send() began in the middle and about 0.1 ms
+ * at p99, where the time of reading lies up to 300 ms after it; with a CPU free for each, both are 70 us. With
+ * errors up to a tick it can also lie before it: -4 ms at worst in most runs, of 200 requests. Delays of
+ * the network below (softirqs that wait behind others) are not in it: they are the network's.
  */
 #ifndef HEADROOM_PROBE_ARRIVAL_H
 #define HEADROOM_PROBE_ARRIVAL_H

@@ -2,6 +2,7 @@
 # headroom-probe as its users see it: options, answers, overload, draining. No timing finer than 100 ms.
 # tests/run: parallel
 # tests/run: limit 300
+# shellcheck disable=SC2154,SC2034,SC2016 # variables from and for the helpers that are loaded
 bats_require_minimum_version 1.5.0
 
 setup() {
@@ -407,7 +408,7 @@ refused() { ! curl -s -o /dev/null "$url/healthz"; }
     for i in 1 2 3; do status '/work?pool=db&wait_ms=1' >/dev/null; done
     status /metrics -D "$BATS_TEST_TMPDIR/headers" >/dev/null
     grep -q $'^Content-Type: text/plain; version=0.0.4; charset=utf-8\r$' "$BATS_TEST_TMPDIR/headers"
-    ! grep -q EOF "$BATS_TEST_TMPDIR/body"
+    run ! grep -q EOF "$BATS_TEST_TMPDIR/body"
     grep -qx 'headroom_probe_request_seconds_count 3' "$BATS_TEST_TMPDIR/body"
     grep -qx 'headroom_probe_pool_units{pool="db"} 3' "$BATS_TEST_TMPDIR/body"
     if command -v promtool; then promtool check metrics <"$BATS_TEST_TMPDIR/body"; else skip "promtool is not installed"; fi

@@ -4,13 +4,15 @@
 #   stop_probe               SIGTERM, its exit status, and the proof that it is gone
 #   end_probes               for teardown(): whatever is left
 #   field FILE KEY           a key of a JSON file; `null` as null
-# Its stdout is in $probe_out, its stderr in $probe_err.
+# Its stdout is in $probe_out, its stderr in $probe_err. A command in front of it: probe_prefix=(taskset -c 0).
 
 probes=()
+probe_prefix=()
 
 start_probe() {
     probe_out=$(mktemp "$BATS_TEST_TMPDIR/probe.XXXXXX")
     probe_err=$probe_out.err
+    # shellcheck disable=SC2154 # $build comes from common
     "${probe_prefix[@]}" "$build/headroom-probe" --listen "${probe_listen:-127.0.0.1:0}" "$@" >"$probe_out" 2>"$probe_err" 3>&- &
     probe=$!
     probes+=("$probe")

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # headroom-probe under a real quota: throttled, and every ms of it accounted for.
 
+# shellcheck disable=SC2154,SC2034,SC2016 # variables from and for the helpers that are loaded
 bats_require_minimum_version 1.5.0
 
 setup_file() {
