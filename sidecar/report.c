@@ -164,8 +164,10 @@ json_value *report_document(struct fleet *fleet, const char *since, bool *unknow
 			(void)fleet_sample_full(fleet, w, NULL);
 		json_add_value(list, watch_object(w, token, &known));
 	}
+	/* a client with a wrong token must not push those of others out */
 	*unknown_token = since && !known;
-	give_token(o, fleet);
+	if (!*unknown_token)
+		give_token(o, fleet);
 	json_set_value(o, "containers", list);
 	json_value *self = json_new_object();
 	report_put_vitals(self, fleet);

@@ -192,8 +192,8 @@ static void on_tick(struct sampler *s)
 	v->sampling_cpu_ns += clock_thread_cpu_ns() - cpu_before_ns;
 	finder_look(&s->finder, &s->fleet, now_ns, false);
 	judge_and_tell(s, &due);
-	/* idle connections time out only when the server is given a turn */
-	if (s->server && due.second)
+	/* idle connections time out only when the server is given a turn; what it has begun is not announced again */
+	if (s->server && (due.second || server_timeout_ns(s->server) == 0))
 		server_run(s->server);
 }
 

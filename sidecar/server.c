@@ -55,14 +55,16 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *c, const
 {
 	static int headers_seen;
 	struct server *s = context;
+	bool reads = strcmp(method, MHD_HTTP_METHOD_GET) == 0 || strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
 	(void)version;
 	(void)upload;
-	/* the first call comes with the headers only; a body is passed over */
-	if (!*state) {
+	/* the first call comes with the headers only: a refusal needs no body, which could be endless; that of a GET is
+	 * passed over */
+	if (!*state && reads) {
 		*state = &headers_seen;
 		return MHD_YES;
 	}
-	if (*upload_size) {
+	if (*state && *upload_size) {
 		*upload_size = 0;
 		return MHD_YES;
 	}
@@ -73,7 +75,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *c, const
 		.since = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "since"),
 	};
 	struct server_answer answer = {0};
-	if (strcmp(method, MHD_HTTP_METHOD_GET) == 0 || strcmp(method, MHD_HTTP_METHOD_HEAD) == 0)
+	if (reads)
 		s->handler(s->context, &request, &answer);
 	else
 		refuse_method(&answer);
@@ -193,9 +195,14 @@ int server_fd(const struct server *s)
 	return s->epoll_fd;
 }
 
+/* What MHD has not finished in one run it does not announce by its descriptor. */
 void server_run(struct server *s)
 {
-	MHD_run(s->daemon);
+	enum { RUNS_MAX = 8 };
+	int runs = 0;
+	do
+		MHD_run(s->daemon);
+	while (++runs < RUNS_MAX && server_timeout_ns(s) == 0);
 }
 
 int64_t server_timeout_ns(const struct server *s)
