@@ -53,11 +53,12 @@ prepare() {
         for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do helper incident/rivals sh -c 'while :; do :; done'; done
         ;;
     D)
-        mkdir -p /mnt && mount -t ext4 $disk /mnt
-        helper incident/app sh -c \
-            'while :; do dd if=/dev/zero of=/mnt/file bs=64k count=16 conv=fsync,notrunc 2>/dev/null; done'
+        # every write reaches the disk before it ends; one process, since starting many costs CPU time under emulation
+        mkdir -p /mnt && mount -t ext4 -o sync $disk /mnt
+        helper incident/app sh -c 'while :; do dd if=/dev/zero of=/mnt/file bs=16k count=4000 conv=notrunc 2>/dev/null; done'
         ;;
     esac
+    rm -f /tmp/log
     headroom-sidecar --cgroup /incident/app --listen 127.0.0.1:9470 -o json >/tmp/log 2>&1 &
     sidecar=$!
     tries=0
