@@ -17,13 +17,17 @@ struct limit_ops {
 	const char *weight_file, *weight_value;
 	/* Words in front of a command; NULL = none. */
 	void (*prefix)(struct limit_group *g, const char *prefix[LIMIT_PREFIX_MAX]);
-	/* Learns where the process is; NULL = the folders are known from the start. */
+	/* Learns where the process is, and which it is (g->pid) if the one that was started only stands for it; NULL =
+	 * the folders are known from the start. */
 	int (*locate)(struct limit_group *g, pid_t pid, struct fault *f);
+	/* Ends what holds the group, before its folders are removed; NULL = nothing. */
+	int (*close)(struct limit_group *g, struct fault *f);
 	/* Undoes what detect() changed; NULL = nothing. */
 	void (*release)(struct limiter *l);
+	bool by_name_only; /* not tried unless --limiter names it */
 };
 
-extern const struct limit_ops limit_v2_ops, limit_systemd_ops, limit_v1_ops;
+extern const struct limit_ops limit_v2_ops, limit_systemd_ops, limit_v1_ops, limit_docker_ops, limit_inside_ops;
 
 /* Makes a group in l->parents, limits it, reads that back, and removes it again. */
 int limiter_try(struct limiter *l, struct fault *f) MUST_CHECK;

@@ -9,10 +9,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-const char *const limit_way_names[] = {"v2", "systemd", "v1", NULL};
+const char *const limit_way_names[] = {"v2", "systemd", "v1", "docker", "inside", NULL};
 
-static const struct limit_ops *const ways[LIMIT_WAYS] = {
-	[LIMIT_V2] = &limit_v2_ops, [LIMIT_SYSTEMD] = &limit_systemd_ops, [LIMIT_V1] = &limit_v1_ops};
+static const struct limit_ops *const ways[LIMIT_WAYS] = {[LIMIT_V2] = &limit_v2_ops,
+							 [LIMIT_SYSTEMD] = &limit_systemd_ops,
+							 [LIMIT_V1] = &limit_v1_ops,
+							 [LIMIT_DOCKER] = &limit_docker_ops,
+							 [LIMIT_INSIDE] = &limit_inside_ops};
 
 struct cpu_quota limit_quota(double cpus)
 {
@@ -140,7 +143,9 @@ int limit_adopt(struct limit_group *g, pid_t pid, struct fault *f)
 {
 	struct cpu_quota wanted = limit_quota(g->cpus);
 	const struct limit_ops *ops = ways[g->limiter->way];
+	g->pid = pid;
 	int rc = ops->locate ? ops->locate(g, pid, f) : 0;
+	pid = g->pid;
 	for (size_t i = 0; rc == 0 && i < LIMIT_FOLDERS; i++) {
 		pid_t first = 0;
 		int n = g->folders[i] ? folder_processes(g->folders[i], &first, f) : 0;
@@ -150,13 +155,13 @@ int limit_adopt(struct limit_group *g, pid_t pid, struct fault *f)
 			rc = fault_set(f, -ESRCH, "process %d is not alone in the cgroup %s: %d processes are in it",
 				       (int)pid, g->folders[i], n);
 	}
-	g->pid = pid;
 	return rc == 0 ? check_read_back(g, &wanted, f) : rc;
 }
 
 int limit_close(struct limit_group *g, struct fault *f)
 {
-	int first_rc = 0;
+	bool held = g->limiter && g->limiter->way < LIMIT_WAYS && ways[g->limiter->way]->close;
+	int first_rc = held ? ways[g->limiter->way]->close(g, f) : 0;
 	for (size_t i = 0; g->limiter && i < LIMIT_FOLDERS; i++) {
 		int rc = g->folders[i] ? folder_remove_group(g->folders[i], first_rc ? NULL : f) : 0;
 		first_rc = first_rc ? first_rc : rc;
@@ -229,7 +234,7 @@ int limiter_choose(struct limiter *l, const char *root, enum limit_way forced, s
 		self_rc = cgroup_resolve_process(&self, &tree, "self", &self_fault);
 	for (enum limit_way way = 0; way < LIMIT_WAYS; way++) {
 		struct fault reason;
-		if (forced != LIMIT_WAYS && forced != way)
+		if (forced == LIMIT_WAYS ? ways[way]->by_name_only : forced != way)
 			continue;
 		if (try_way(l, way, self_rc == 0 ? &self : NULL, &self_fault, &reason) == 0)
 			return 0;

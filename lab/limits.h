@@ -2,7 +2,9 @@
  *
  * Three ways, tried in this order: `v2`, a writable cgroup v2 with the cpu controller (root, or delegated); `systemd`,
  * a scope of the user's systemd; `v1`, a writable v1 `cpu` hierarchy, with a group of the same name in `cpuacct` (CPU
- * use) and in the v2 hierarchy mounted beside it (pressure) where these can be written.
+ * use) and in the v2 hierarchy mounted beside it (pressure) where these can be written. Two more only by name:
+ * `docker`, a container for the probe (limit_docker.h), and `inside`, the limit that we are under ourselves
+ * (demo_inside.h).
  *
  *     limiter_choose(&l, "/", NULL, &f);          which way works; tried for real
  *     limit_open(&g, &l, "1-burst-0.25", &f);     a group: headroom-<pid>-1-burst-0.25
@@ -22,9 +24,9 @@
 
 #include <sys/types.h>
 
-enum limit_way { LIMIT_V2, LIMIT_SYSTEMD, LIMIT_V1, LIMIT_WAYS };
+enum limit_way { LIMIT_V2, LIMIT_SYSTEMD, LIMIT_V1, LIMIT_DOCKER, LIMIT_INSIDE, LIMIT_WAYS };
 
-/* "v2", "systemd", "v1"; for --limiter. NULL-terminated. */
+/* "v2", "systemd", "v1", "docker", "inside"; for --limiter. NULL-terminated. */
 extern const char *const limit_way_names[];
 
 /* No limit at this level, as a number of CPUs. */
@@ -63,7 +65,7 @@ struct limit_group {
 	double cpus;                          /* as last set */
 	bool preferred;
 	char quota_text[32];
-	pid_t pid; /* adopted; 0 = none yet */
+	pid_t pid; /* adopted: of the process that runs under the limit; 0 = none yet */
 };
 
 #define LIMIT_GROUP_NONE ((struct limit_group){.limiter = NULL})

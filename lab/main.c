@@ -1,5 +1,6 @@
 /* headroom: what a person types. Experiments under CPU limits; and the other programs of the toolkit by one name. */
 #include "commands.h"
+#include "limit_docker.h"
 #include "opts.h"
 #include "siblings.h"
 
@@ -50,7 +51,11 @@ static void write_help(FILE *out)
 	      "Usage: headroom COMMAND [options]\n\n"
 	      "Examples:\n"
 	      "  headroom demo                  needs root, a delegated cgroup, or a user session of systemd\n"
-	      "  headroom study 1 --full\n\nCommands:\n",
+	      "  headroom study 1 --full\n\n"
+	      "In containers (APP: one that runs; its user and group see its figures):\n"
+	      "  docker run --rm --cpus=0.25 headroom check --busy 4\n"
+	      "  docker run --rm --cpus=0.25 headroom demo\n"
+	      "  docker run --rm --pid=container:APP --user UID:GID headroom sidecar\n\nCommands:\n",
 	      out);
 	for (size_t i = 0; i < ARRAY_LEN(commands); i++)
 		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
@@ -97,6 +102,8 @@ int main(int argc, char **argv)
 		printf("headroom %s\n", opts_version());
 		return fflush(stdout) == 0 ? 0 : 1;
 	}
+	if (strcmp(argv[1], LIMIT_DOCKER_HELPER) == 0)
+		return limit_docker_helper(argc - 1, argv + 1);
 	const struct command *c = find(argv[1]);
 	return c ? c->run(argc - 1, argv + 1) : unknown(argv[1]);
 }
