@@ -276,7 +276,9 @@ static void write_meaning(const struct demo *d, FILE *out)
 	const struct summary *even = &d->summaries[EVEN];
 	const struct summary *burst = &d->summaries[BURST];
 	uint64_t throttled = burst->nr_throttled == FIGURE_ABSENT ? 0 : burst->nr_throttled;
-	double quota_ms = burst->parts_ms[PART_QUOTA] + burst->parts_ms[PART_QUEUE_QUOTA];
+	/* the throttled intervals cannot be seen from inside: who would look is stopped as well */
+	double cpu_wait_ms = burst->parts_ms[PART_QUOTA] + burst->parts_ms[PART_CONTENTION];
+	double queue_ms = burst->parts_ms[PART_QUEUE] + burst->parts_ms[PART_QUEUE_QUOTA];
 	if (throttled == 0)
 		paragraph(out, "meaning   ",
 			  "This limit does not stop the bursts: none of the periods was throttled. Try a smaller one.");
@@ -285,8 +287,10 @@ static void write_meaning(const struct demo *d, FILE *out)
 			out, "meaning   ",
 			"Both loads send 20 requests/s and use less than the limit on average, but bursts are stopped: "
 			"their p99 is %.1f times that of the even load. Of the slowest 5%% of the burst requests "
-			"(%.1f ms on average) %.1f ms were waiting for the quota.",
-			burst->p99_ms / even->p99_ms, burst->parts_total_ms, quota_ms);
+			"(%.1f ms on average) %.1f ms went by waiting for a CPU, %.1f ms in the queue behind requests "
+			"that did, %.1f ms before a stopped sender could send.",
+			burst->p99_ms / even->p99_ms, burst->parts_total_ms, cpu_wait_ms, queue_ms,
+			burst->parts_ms[PART_LATENESS]);
 	else
 		paragraph(out, "meaning   ", "The p99 of bursts is %.1f times that of the even load, at the same rate.",
 			  burst->p99_ms / even->p99_ms);
