@@ -165,7 +165,7 @@ bool gate_trips(const char *conditions, const struct result *r, char text[GATE_T
 	const char *p = conditions;
 	do {
 		bool there;
-		if (next_condition(&p, &c, NULL) < 0)
+		if (next_condition(&p, &c, NULL) < 0 || !c.metric)
 			return false;
 		double is = measured(&c, r, &there);
 		if (!there) {

@@ -5,7 +5,8 @@
 #
 # Every case is run RUNS times, the tools taking turns within each turn, so that all meet the same noise; the table shows
 # the median over the turns. The generator runs on CPU 0, the recorder on CPU 1. wrk2 is used when WRK2 names its binary;
-# hey, h2load and wrk when they are installed. How much other work the machine did is printed beside the figures: on a
+# hey, h2load and wrk when they are installed. headroom-load takes a real-time priority by itself where that is permitted;
+# "normal" is the same program without it. The recorder gets one as well, so that it disturbs nobody. How much other work the machine did is printed beside the figures: on a
 # busy machine compare the tools, not the microseconds.
 set -euo pipefail
 
@@ -50,12 +51,15 @@ on() { # on CPU COMMAND...: pinned where there is more than one CPU
     if [ "$two_cpus" -gt 1 ]; then exec taskset -c "$cpu" "$@"; else exec "$@"; fi
 }
 
+realtime=()
+if chrt -f 1 true 2>/dev/null; then realtime=(chrt -f 1); fi
+
 port=$((20000 + $$ % 10000))
 url=http://127.0.0.1:$port/
 start_recorder() { # start_recorder ARRIVALS [OPTION...]
     local arrivals=$1
     shift
-    (on 1 "$tmp/recorder" -p "$port" -k -o "$arrivals" "$@" 2>"$tmp/recorder.json") &
+    (on 1 "${realtime[@]}" "$tmp/recorder" -p "$port" -k -o "$arrivals" "$@" 2>"$tmp/recorder.json") &
     recorder_pid=$!
     local i
     for ((i = 0; i < 100; i++)); do
@@ -89,23 +93,27 @@ bench_case() { # bench_case CASE TURN
     case $1 in
     paced20)
         run headroom "$1" "$2" "$load" "$url" --rate 20/s --duration 20s -o json
+        run normal "$1" "$2" "$load" "$url" --rate 20/s --duration 20s --realtime off -o json
         [ -n "$wrk2" ] && run wrk2 "$1" "$2" "$wrk2" -t1 -c1 -d20s -R20 "$url"
         have h2load && run h2load "$1" "$2" h2load --h1 -c1 -n400 --rps 20 "$url"
         have hey && run hey "$1" "$2" hey -c 1 -q 20 -z 20s "$url"
         ;;
     rate1000)
         run headroom "$1" "$2" "$load" "$url" --rate 1000/s --duration 10s -o json
+        run normal "$1" "$2" "$load" "$url" --rate 1000/s --duration 10s --realtime off -o json
         [ -n "$wrk2" ] && run wrk2 "$1" "$2" "$wrk2" -t1 -c1 -d10s -R1000 "$url"
         have h2load && run h2load "$1" "$2" h2load --h1 -c1 -n10000 --rps 1000 "$url"
         have hey && run hey "$1" "$2" hey -c 1 -q 1000 -z 10s "$url"
         ;;
     rate10000)
         run headroom "$1" "$2" "$load" "$url" --rate 10000/s --duration 10s -o json
+        run normal "$1" "$2" "$load" "$url" --rate 10000/s --duration 10s --realtime off -o json
         [ -n "$wrk2" ] && run wrk2 "$1" "$2" "$wrk2" -t1 -c1 -d10s -R10000 "$url"
         have h2load && run h2load "$1" "$2" h2load --h1 -c1 -n100000 --rps 10000 "$url"
         ;;
     burst)
         run headroom "$1" "$2" "$load" "$url" --pattern burst --burst 8 --every 400ms --duration 20s -o json
+        run normal "$1" "$2" "$load" "$url" --pattern burst --burst 8 --every 400ms --duration 20s --realtime off -o json
         [ -n "$wrk2" ] && run wrk2 "$1" "$2" "$wrk2" -t1 -c8 -d20s -R20 "$url"
         have h2load && run h2load "$1" "$2" h2load --h1 -c8 -n400 --rps 2.5 "$url"
         have hey && run hey "$1" "$2" hey -c 8 -q 2.5 -z 20s "$url"
@@ -118,6 +126,7 @@ bench_case() { # bench_case CASE TURN
         ;;
     stall)
         run headroom "$1" "$2" "$load" "$url" --rate 20/s --duration 20s -o json
+        run normal "$1" "$2" "$load" "$url" --rate 20/s --duration 20s --realtime off -o json
         [ -n "$wrk2" ] && run wrk2 "$1" "$2" "$wrk2" -t1 -c1 -d20s -R20 --latency "$url"
         ;;
     esac
