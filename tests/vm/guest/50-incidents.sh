@@ -40,7 +40,7 @@ helper() {
 
 prepare() {
     cg_make incident
-    echo +cpu >$cgroups/incident/cgroup.subtree_control
+    echo "+cpu +io +memory" >$cgroups/incident/cgroup.subtree_control
     cg_make incident/app
     case $1 in
     B) echo "30000 100000" >$cgroups/incident/app/cpu.max ;;
@@ -53,9 +53,11 @@ prepare() {
         for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do helper incident/rivals sh -c 'while :; do :; done'; done
         ;;
     D)
-        # every write reaches the disk before it ends; one process, since starting many costs CPU time under emulation
-        mkdir -p /mnt && mount -t ext4 -o sync $disk /mnt
-        helper incident/app sh -c 'while :; do dd if=/dev/zero of=/mnt/file bs=16k count=4000 conv=notrunc 2>/dev/null; done'
+        # A disk of 2 MB a second: under emulation writing to a faster one costs more CPU time than waiting.
+        echo "$(cat /sys/class/block/${disk#/dev/}/dev) wbps=2097152" >$cgroups/incident/app/io.max
+        mkdir -p /mnt && mount -t ext4 $disk /mnt
+        helper incident/app sh -c \
+            'while :; do dd if=/dev/zero of=/mnt/file bs=64k count=16 conv=fsync,notrunc 2>/dev/null; done'
         ;;
     esac
     rm -f /tmp/log
