@@ -26,16 +26,19 @@ bool parts_of(const struct request *r, const struct ticks *ticks, int64_t ns[PAR
 	    r->ended_ns == REQUEST_ABSENT || r->queue_ns == REQUEST_ABSENT || r->cpu_ns == REQUEST_ABSENT ||
 	    r->runqueue_wait_ns == REQUEST_ABSENT)
 		return false;
+	/* a thread that waited for a CPU before the request was sent did not wait for it */
+	int64_t early_ns = r->arrived_ns < r->sent_ns ? r->sent_ns - r->arrived_ns : 0;
+	int64_t cpu_wait_ns = r->runqueue_wait_ns - least(early_ns, r->runqueue_wait_ns);
 	/* the turn of a request begins when it leaves the queue */
-	int64_t turn_ns = r->arrived_ns + r->queue_ns;
-	int64_t queue_throttled_ns = ticks_throttled_within(ticks, r->arrived_ns, turn_ns);
+	int64_t turn_ns = r->arrived_ns + early_ns + r->queue_ns;
+	int64_t queue_throttled_ns = ticks_throttled_within(ticks, turn_ns - r->queue_ns, turn_ns);
 	int64_t turn_throttled_ns = ticks_throttled_within(ticks, turn_ns, r->ended_ns);
 	ns[PART_LATENESS] = r->sent_ns - r->planned_ns;
 	ns[PART_QUEUE_QUOTA] = least(queue_throttled_ns, r->queue_ns);
 	ns[PART_QUEUE] = r->queue_ns - ns[PART_QUEUE_QUOTA];
 	ns[PART_RUNNING] = r->cpu_ns;
-	ns[PART_QUOTA] = least(turn_throttled_ns, r->runqueue_wait_ns);
-	ns[PART_CONTENTION] = r->runqueue_wait_ns - ns[PART_QUOTA];
+	ns[PART_QUOTA] = least(turn_throttled_ns, cpu_wait_ns);
+	ns[PART_CONTENTION] = cpu_wait_ns - ns[PART_QUOTA];
 	ns[PART_WAIT] = or_zero(r->wait_ns) + or_zero(r->disk_ns) + or_zero(r->pool_wait_ns);
 	int64_t known_ns = 0;
 	ns[PART_NETWORK] = 0;

@@ -173,6 +173,22 @@ static void test_quota_is_bounded(void **state)
 	ticks_release(&t);
 }
 
+/* The server's thread had been waiting for 20 ms when the request was sent: 21 ms of its 36 are not this request's. */
+static void test_waits_before_the_send_do_not_count(void **state)
+{
+	(void)state;
+	struct ticks none = TICKS_NONE;
+	struct request r = answered();
+	int64_t ns[PARTS];
+	int64_t sum_ns = 0;
+	r.arrived_ns = r.sent_ns - 21 * MS;
+	assert_true(parts_of(&r, &none, ns));
+	assert_int_equal(ns[PART_CONTENTION], 15 * MS);
+	for (int p = 0; p < PARTS; p++)
+		sum_ns += ns[p];
+	assert_int_equal(sum_ns, request_latency_ns(&r));
+}
+
 static void test_parts_need_the_server(void **state)
 {
 	(void)state;
