@@ -66,7 +66,7 @@ PACKAGES_lab := libcurl jansson
 
 # What pkg-config says is kept in a makefile of its own. It is made before anything else, whenever packages came or went:
 # that installs what is missing, then make reads itself again. Goals that compile nothing do not need it.
-NO_PACKAGES := clean distclean coverage deps lint help uninstall static image image-test image-arm64 base-image
+NO_PACKAGES := clean distclean coverage deps lint help uninstall static image image-arm64 base-image
 ifneq ($(filter-out $(NO_PACKAGES),$(or $(MAKECMDGOALS),all)),)
 ifeq ($(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),)
 include $(B)/packages.mk
@@ -211,7 +211,7 @@ image-arm64:
 	@scripts/image.sh --arch arm64
 base-image:
 	@scripts/base-image.sh
-image-test:
+image-test: all
 	@scripts/deps.sh image test
 	@tests/run image
 

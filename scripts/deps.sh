@@ -1,7 +1,7 @@
 #!/bin/bash
 # Installs the Debian packages that a purpose needs, and says so before it does.
 #
-#   scripts/deps.sh [--print] [PURPOSE...]     build (default), static, test, vm, lint, ci; "all" is every one of them
+#   scripts/deps.sh [--print] [PURPOSE...]     build (default), static, test, vm, image, lint, ci; "all" is each of them
 #
 # Nothing is missing: silent, at once, status 0. Without root: prints the exact command and ends with status 1.
 # Without dpkg (not a Debian): looks for the libraries and tools themselves; status 1 when some are not there.
@@ -29,6 +29,7 @@ packages() {
         echo "libjansson-dev libssl-dev libc-ares-dev" ;;
     test) echo "libcmocka-dev bats python3 jq procps util-linux curl" ;;
     vm) echo "qemu-system-x86 cpio busybox-static util-linux" ;;
+    image) echo "docker.io|docker-ce docker-compose|docker-compose-plugin debootstrap git" ;;
     lint) echo "clang-format-14 clang-tidy-14 cppcheck shellcheck python3 git libcmocka-dev" ;;
     ci) echo "clang|clang-14 gcc git" ;;
     *) say "unknown purpose '$1'"; usage 2 >&2 ;;
@@ -42,6 +43,7 @@ tools() {
     static) echo "dpkg-source" ;;
     test) echo "bats python3 jq ps setpriv curl" ;;
     vm) echo "qemu-system-x86_64 cpio busybox setpriv" ;;
+    image) echo "docker debootstrap git" ;;
     lint) echo "clang-format-14 clang-tidy-14 cppcheck shellcheck python3 git" ;;
     ci) echo "clang gcc git" ;;
     esac
@@ -60,7 +62,7 @@ for word in "$@"; do
     --print) print=1 ;;
     -h | --help) usage 0 ;;
     -*) say "unknown option $word"; usage 2 >&2 ;;
-    all) purposes+=(build static test vm lint ci) ;;
+    all) purposes+=(build static test vm image lint ci) ;;
     *) purposes+=("$word") ;;
     esac
 done
