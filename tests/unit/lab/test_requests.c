@@ -205,10 +205,11 @@ static void test_parts_need_the_server(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_whole_row),       cmocka_unit_test(test_what_is_ok),
-		cmocka_unit_test(test_layout_is_free),    cmocka_unit_test(test_broken_files),
-		cmocka_unit_test(test_the_line_is_named), cmocka_unit_test(test_parts),
-		cmocka_unit_test(test_quota_is_bounded),  cmocka_unit_test(test_parts_need_the_server),
+		cmocka_unit_test(test_a_whole_row),           cmocka_unit_test(test_what_is_ok),
+		cmocka_unit_test(test_layout_is_free),        cmocka_unit_test(test_broken_files),
+		cmocka_unit_test(test_the_line_is_named),     cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_quota_is_bounded),      cmocka_unit_test(test_waits_before_the_send_do_not_count),
+		cmocka_unit_test(test_parts_need_the_server),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
