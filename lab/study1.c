@@ -140,8 +140,8 @@ void study1_sentence(const struct summary *s, double requests_per_s, char out[ST
 	int n = snprintf(
 		out, STUDY1_TEXT_SIZE,
 		"At 0.25 CPU the same %g requests/s took %.1f ms (p99) when they came evenly and %.1f ms when "
-		"they came 8 at once: %.1f times as long, with the same mean CPU use, %.0f%% and %.0f%% of the "
-		"limit. The average cannot tell the two apart; nr_throttled can: %.0f and %.0f periods.",
+		"they came 8 at once: %.1f times as long, at a mean CPU use of %.0f%% and %.0f%% of the limit. The "
+		"average cannot tell the two apart; nr_throttled can: %.0f and %.0f periods.",
 		requests_per_s, e->p99_ms, b->p99_ms, b->p99_ms / e->p99_ms, e->of_limit * 100, b->of_limit * 100,
 		throttled(e), throttled(b));
 	double none_ms = s[BURST_NONE].p99_ms;

@@ -53,6 +53,25 @@ static void write_order(FILE *out, const struct experiment *e)
 	tables_wrap(out, "order", text, 10, LINE_WIDTH);
 }
 
+static void write_work(FILE *out, const struct calibration *c)
+{
+	fprintf(out, "work      %" PRIu64 " rounds of SHA-256 a request", c->rounds);
+	if (isnan(c->cpu_ms))
+		fputs(" (given), one at a time\n", out);
+	else
+		fprintf(out, " = %.2f ms of CPU, calibrated outside of any limit, then fixed; one at a time\n",
+			c->cpu_ms);
+}
+
+static void write_phase_choice(FILE *out, const struct study1_report *r)
+{
+	if (r->phase_is_random)
+		fprintf(out, "phase     drawn for each run; seed %" PRIu64 "\n", r->seed);
+	else
+		fprintf(out, "phase     the first send is %g ms before the end of a quota period; seed %" PRIu64 "\n",
+			r->experiment->phases_ms[0], r->seed);
+}
+
 void study1_write_intro(FILE *out, const struct study1_report *r, bool color)
 {
 	const struct experiment *e = r->experiment;
@@ -65,22 +84,13 @@ void study1_write_intro(FILE *out, const struct study1_report *r, bool color)
 		limit_way_names[e->setup.limiter->way], e->setup.limiter->text);
 	fputs("          the probe's group has the most weight, so that other work on this machine disturbs it less\n",
 	      out);
-	fprintf(out, "work      %" PRIu64 " rounds of SHA-256 a request", r->calibration->rounds);
-	if (isnan(r->calibration->cpu_ms))
-		fputs(" (given), one at a time\n", out);
-	else
-		fprintf(out, " = %.2f ms of CPU, calibrated outside of any limit, then fixed; one at a time\n",
-			r->calibration->cpu_ms);
+	write_work(out, r->calibration);
 	fprintf(out, "load      even: 1 request every %g ms; burst: %d every %g ms; at most %d connections\n",
 		every_ms(e, 0), STUDY1_BURST, every_ms(e, 1), STUDY1_CONNECTIONS);
 	fprintf(out,
 		"runs      %zu x %g s for each condition; the probe is started anew for each, its warm-up left out\n",
 		e->repetitions, (double)e->setup.duration_ns / 1e9);
-	if (r->phase_is_random)
-		fprintf(out, "phase     drawn for each run; seed %" PRIu64 "\n", r->seed);
-	else
-		fprintf(out, "phase     the first send is %g ms before the end of a quota period; seed %" PRIu64 "\n",
-			e->phases_ms[0], r->seed);
+	write_phase_choice(out, r);
 	write_order(out, e);
 	fputc('\n', out);
 	fflush(out);
@@ -245,6 +255,20 @@ static void write_mismatch(FILE *out, const struct experiment *e)
 	}
 }
 
+/* The rounds are fixed; what they cost is not, where other work shares caches, cores or the hypervisor. */
+static void write_disturbance(FILE *out, const struct study1_report *r)
+{
+	const double tolerated = 1.3;
+	double most_ms = 0;
+	for (size_t c = 0; c < STUDY1_CONDITIONS; c++)
+		most_ms = fmax(most_ms, r->summaries[c].cpu_ms_per_request);
+	if (most_ms > tolerated * r->calibration->cpu_ms)
+		fprintf(out,
+			"note: a request cost up to %.1f ms of CPU, %.1f ms when it was calibrated: this machine was "
+			"disturbed, or its CPUs slowed down\n",
+			most_ms, r->calibration->cpu_ms);
+}
+
 static void write_judgement(FILE *out, const struct study1_report *r, bool color)
 {
 	const struct study1_judgement *j = r->judgement;
@@ -307,6 +331,7 @@ int study1_write_text(FILE *out, const struct study1_report *r, bool color)
 		rc = write_explanation(out, r, color);
 	write_mismatch(out, r->experiment);
 	write_invalid(out, r->experiment);
+	write_disturbance(out, r);
 	write_judgement(out, r, color);
 	return rc;
 }

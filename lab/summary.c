@@ -23,6 +23,7 @@ static void add_run(struct summary *s, const struct figures *x)
 	s->ok += x->ok;
 	s->cpu_cores_mean += x->cpu_cores_mean;
 	s->of_limit += x->of_limit;
+	s->cpu_ms_per_request += x->cpu_cores_mean * x->cpu_observed_s * 1000 / (double)x->requests;
 	s->p99_low_ms = fmin(s->p99_low_ms, x->p99_ms);
 	s->p99_high_ms = fmax(s->p99_high_ms, x->p99_ms);
 	s->lateness_p99_ms = fmax(s->lateness_p99_ms, x->lateness_p99_ms);
@@ -102,6 +103,7 @@ int summary_make(const struct experiment *e, size_t condition, struct summary *s
 	/* 0 / 0 is NAN: no valid run, no mean */
 	s->cpu_cores_mean /= (double)s->runs;
 	s->of_limit /= (double)s->runs;
+	s->cpu_ms_per_request /= (double)s->runs;
 	return take_latencies(e, condition, s, f);
 }
 
@@ -148,6 +150,7 @@ json_value *summary_json(const struct summary *s)
 	json_set_u64(o, "ok", s->ok);
 	json_set_real(o, "cpu_cores_mean", s->cpu_cores_mean);
 	json_set_real(o, "of_limit", s->of_limit);
+	json_set_real(o, "cpu_ms_per_request", s->cpu_ms_per_request);
 	set_times(o, s);
 	set_count(o, "nr_periods", s->nr_periods);
 	set_count(o, "nr_throttled", s->nr_throttled);

@@ -12,6 +12,7 @@ struct summary {
 	size_t runs, invalid; /* valid runs, and those that were left out */
 	uint64_t requests, ok;
 	double cpu_cores_mean, of_limit; /* mean over the runs */
+	double cpu_ms_per_request;       /* mean over the runs, all of the server included */
 	double p50_ms, p90_ms, p99_ms, max_ms;
 	double p99_low_ms, p99_high_ms;                                       /* of single runs */
 	double lateness_p99_ms;                                               /* the worst of the runs */
