@@ -5,7 +5,7 @@
 setup() {
     load common
     project=headroomtest$$
-    export HEADROOM_IMAGE_NAME=$image HEADROOM_SECONDS=4s
+    export HEADROOM_IMAGE_NAME=$image HEADROOM_SECONDS=8s
     cd "$top" || return 1
 }
 teardown() { compose down -t 1 -v >/dev/null 2>&1 || true; }
@@ -25,9 +25,12 @@ compose() {
 }
 
 @test "up tells the story, down leaves nothing" {
-    run compose up --no-build --exit-code-from load-burst
+    compose up --no-build -d
+    [ "$(timeout 60 docker wait "$(compose ps -q -a load-burst)")" = 0 ]
+    run compose logs
     echo "$output"
     [ "$status" = 0 ]
+    [[ $output == *'"event": "throttled"'* ]]
     [[ $output == *'"event": "listening"'* ]]
     [[ $output == *'"event": "nproc_quota_mismatch"'* ]]
     [[ $output == *load-even* ]]
