@@ -164,13 +164,13 @@ check-fast: all units
 	@scripts/deps.sh test
 	@tests/run --build $(B) $(or $(TESTS),unit cli)
 test: all units
-	@scripts/deps.sh test vm
+	@scripts/deps.sh test vm manifests
 	@$(MAKE) STATIC=1 all units
-	@tests/run --build $(B) $(or $(TESTS),unit cli live vm)
+	@tests/run --build $(B) $(or $(TESTS),unit cli manifests live vm)
 demo: all
 	@$(B)/headroom demo
 lint:
-	@scripts/deps.sh lint build
+	@scripts/deps.sh lint build manifests
 	@scripts/lint.sh
 coverage:
 	@$(MAKE) COVERAGE=1 all units

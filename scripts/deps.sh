@@ -1,7 +1,7 @@
 #!/bin/bash
 # Installs the Debian packages that a purpose needs, and says so before it does.
 #
-#   scripts/deps.sh [--print] [PURPOSE...]     build (default), static, test, vm, image, lint, ci; "all" is each of them
+#   scripts/deps.sh [--print] [PURPOSE...]     build (default), static, test, vm, image, manifests, lint, ci, all
 #
 # Nothing is missing: silent, at once, status 0. Without root: prints the exact command and ends with status 1.
 # Without dpkg (not a Debian): looks for the libraries and tools themselves; status 1 when some are not there.
@@ -30,6 +30,13 @@ packages() {
     test) echo "libcmocka-dev bats python3 jq procps util-linux curl" ;;
     vm) echo "qemu-system-x86 cpio busybox-static util-linux" ;;
     image) echo "docker.io|docker-ce docker-compose|docker-compose-plugin debootstrap git" ;;
+    # npm and promtool often come from elsewhere, where Debian's packages would not fit; kubectl is not in Debian
+    manifests)
+        command -v node >/dev/null || echo "nodejs"
+        command -v npm >/dev/null || echo "npm"
+        command -v promtool >/dev/null || echo "prometheus"
+        python3 -c 'import yaml' 2>/dev/null || echo "python3-yaml"
+        ;;
     lint) echo "clang-format-14 clang-tidy-14 cppcheck shellcheck python3 git libcmocka-dev" ;;
     ci) echo "clang|clang-14 gcc git" ;;
     *) say "unknown purpose '$1'"; usage 2 >&2 ;;
@@ -44,6 +51,7 @@ tools() {
     test) echo "bats python3 jq ps setpriv curl" ;;
     vm) echo "qemu-system-x86_64 cpio busybox setpriv" ;;
     image) echo "docker debootstrap git" ;;
+    manifests) echo "node npm promtool python3" ;;
     lint) echo "clang-format-14 clang-tidy-14 cppcheck shellcheck python3 git" ;;
     ci) echo "clang gcc git" ;;
     esac
@@ -62,7 +70,7 @@ for word in "$@"; do
     --print) print=1 ;;
     -h | --help) usage 0 ;;
     -*) say "unknown option $word"; usage 2 >&2 ;;
-    all) purposes+=(build static test vm image lint ci) ;;
+    all) purposes+=(build static test vm image manifests lint ci) ;;
     *) purposes+=("$word") ;;
     esac
 done

@@ -1,0 +1,215 @@
+#!/usr/bin/env bats
+# The checks of the manifests hold, and each kind of check finds what it is there for: one broken manifest for each.
+
+load ../lib/common
+
+check=$top/tests/manifests/check
+
+setup_file() {
+  "$BATS_TEST_DIRNAME/check" build >"$BATS_FILE_TMPDIR/first" 2>&1 || true
+  kubectl kustomize "$BATS_TEST_DIRNAME/../../manifests/overlays/probe" >"$BATS_FILE_TMPDIR/probe.yaml" 2>/dev/null || true
+  kubectl kustomize "$BATS_TEST_DIRNAME/../../manifests/overlays/load" >"$BATS_FILE_TMPDIR/load.yaml" 2>/dev/null || true
+}
+
+setup() {
+  # without a tool: the reason, which is no success in strict mode (tests/run)
+  if grep -q 'skipped:' "$BATS_FILE_TMPDIR/first"; then skip "$(sed -n 's/.*skipped: //p' "$BATS_FILE_TMPDIR/first")"; fi
+}
+
+# run_check ARGUMENT...: as a developer would; a check that could not be made skips the test
+run_check() {
+  run env -u HEADROOM_TEST_STRICT "$check" "$@"
+  if [[ $output == *skipped:* ]]; then skip "$(sed -n 's/.*skipped: //p;T;q' <<<"$output")"; fi
+}
+
+# broken SED [FILE]: the rendered overlay with one thing changed, which must have changed something
+broken() {
+  local from=$BATS_FILE_TMPDIR/${2:-probe}.yaml
+  sed -E "$1" "$from" >"$BATS_TEST_TMPDIR/broken.yaml"
+  ! cmp -s "$from" "$BATS_TEST_TMPDIR/broken.yaml" || { echo "'$1' changes nothing"; return 1; }
+}
+
+# finds CHECK SED WORDS [FILE]: that check fails on it and says so
+finds() {
+  broken "$2" "${4:-probe}"
+  run_check --file "$BATS_TEST_TMPDIR/broken.yaml" "$1"
+  [ "$status" -eq 1 ] || { echo "not found: $2"; return 1; }
+  [[ $output == *"$3"* ]] || { echo "$2: says: $output"; return 1; }
+}
+
+copy() {
+  mkdir "$BATS_TEST_TMPDIR/copy"
+  cp -r "$top/manifests" "$BATS_TEST_TMPDIR/copy/"
+  manifests=$BATS_TEST_TMPDIR/copy/manifests
+}
+
+@test "everything builds and obeys the policy; programs know their options" {
+  need headroom-sidecar headroom-probe headroom-load
+  run_check build policy options
+  echo "$output"
+  [ "$status" -eq 0 ]
+}
+
+@test "the fields fit the types of Kubernetes and of the Prometheus Operator" {
+  run_check types
+  echo "$output"
+  [ "$status" -eq 0 ]
+}
+
+@test "rules: syntax, unit tests, a section in the runbook for every alert" {
+  run_check rules
+  echo "$output"
+  [ "$status" -eq 0 ]
+}
+
+@test "dashboard: types, expressions, names of metrics" {
+  run_check dashboard
+  echo "$output"
+  [ "$status" -eq 0 ]
+}
+
+@test "the rendered files that the negative tests break are fine themselves" {
+  run_check --file "$BATS_FILE_TMPDIR/probe.yaml" policy types
+  [ "$status" -eq 0 ]
+  run_check --file "$BATS_FILE_TMPDIR/load.yaml" policy types
+  [ "$status" -eq 0 ]
+}
+
+@test "types find a misspelt field, at any depth" {
+  finds types 's/shareProcessNamespace:/shareProcessNamespaces:/' shareProcessNamespaces
+  finds types 's/runAsNonRoot:/runAsNonroot:/' runAsNonroot
+}
+
+@test "types find a wrong type and a bad quantity" {
+  finds types 's/replicas: 1$/replicas: one/' replicas
+  finds types 's/memory: 32Mi/memory: 32MB/' memory
+}
+
+@test "types find an unknown kind, and a field of the wrong kind" {
+  finds types 's/^kind: Deployment/kind: Deploiment/' Deploiment
+  finds types 's/^  backoffLimit: 0/  backofLimit: 0/' backofLimit load
+}
+
+@test "policy finds wrong enum values" {
+  finds policy 's/imagePullPolicy: IfNotPresent/imagePullPolicy: IfNotPresnt/' imagePullPolicy
+  finds policy 's/type: RuntimeDefault/type: RuntimeDefaults/' seccompProfile
+  finds policy 's/type: Recreate/type: Recreated/' Recreated
+  finds policy 's/restartPolicy: Always/restartPolicy: always/' restartPolicy
+  finds policy 's/restartPolicy: Never/restartPolicy: Always/' restartPolicy load
+}
+
+@test "policy finds what is missing from the restricted profile" {
+  finds policy '/allowPrivilegeEscalation/d' allowPrivilegeEscalation
+  finds policy '/runAsNonRoot/d' runAsNonRoot
+  finds policy '/seccompProfile:/,+1d' seccompProfile
+  finds policy 's/- ALL/- NET_RAW/' capabilities.drop
+  finds policy '/readOnlyRootFilesystem/d' readOnlyRootFilesystem
+  finds policy 's/^      shareProcessNamespace: true/      hostPID: true/' hostPID
+}
+
+@test "policy finds a missing securityContext" {
+  python3 - "$BATS_FILE_TMPDIR/probe.yaml" "$BATS_TEST_TMPDIR/bare.yaml" <<'END'
+import sys, yaml
+docs = list(yaml.safe_load_all(open(sys.argv[1])))
+for d in docs:
+    if d["kind"] == "Deployment":
+        del d["spec"]["template"]["spec"]["containers"][0]["securityContext"]
+yaml.safe_dump_all(docs, open(sys.argv[2], "w"))
+END
+  run_check --file "$BATS_TEST_TMPDIR/bare.yaml" policy
+  [ "$status" -eq 1 ]
+  [[ $output == *"container probe: securityContext.allowPrivilegeEscalation must be false"* ]]
+}
+
+@test "policy finds users that are no numbers, or root" {
+  finds policy 's/runAsUser: 65532/runAsUser: nobody/' runAsUser
+  finds policy 's/runAsUser: 65532/runAsUser: 0/' runAsUser
+  finds policy '/runAsGroup/d' runAsGroup
+}
+
+@test "policy finds images without a tag, or :latest" {
+  finds policy 's/headroom:0.1.0/headroom:latest/' ':latest'
+  finds policy 's/headroom:0.1.0/headroom/' 'name a tag'
+  finds policy 's/headroom:0.1.0/localhost:5000\/headroom/' 'name a tag'
+}
+
+@test "policy finds missing probes, wrong ports, and a readiness probe of the monitor" {
+  finds policy 's/livenessProbe:/xProbe:/' livenessProbe
+  finds policy 's/port: http$/port: htp/' htp
+  finds policy '/name: metrics/d' 'no port called metrics'
+}
+
+@test "policy finds missing labels, a selector that matches nothing" {
+  finds policy '/app.kubernetes.io\/part-of/d' 'part-of is missing'
+  finds policy '/matchLabels/,+1s/headroom-probe/other/' 'does not match its own pods'
+}
+
+@test "policy finds missing resources, a CPU limit of the monitor, a Job that repeats" {
+  finds policy 's/memory: 64Mi/ephemeral-storage: 64Mi/' 'resources.limits.memory'
+  finds policy 's/^( +)memory: 32Mi/\1memory: 32Mi\n\1cpu: 20m/' 'throttles the monitor'
+  finds policy 's/backoffLimit: 0/backoffLimit: 6/' 'backoffLimit 0' load
+}
+
+@test "build finds a component or an overlay that does not build" {
+  copy
+  sed -i 's/patch.yaml/pacth.yaml/' "$manifests/components/guaranteed/kustomization.yaml"
+  sed -i 's|../../base/load|../../base/laod|' "$manifests/overlays/load/kustomization.yaml"
+  run_check --manifests "$manifests" build
+  [ "$status" -eq 1 ]
+  [[ $output == *"components/guaranteed: does not build"* ]]
+  [[ $output == *"overlays/load: does not build"* ]]
+}
+
+@test "options finds one that the program does not have" {
+  need headroom-probe
+  copy
+  sed -i 's/--cpu-ms=4/--cpu-msec=4/' "$manifests/base/probe/deployment.yaml"
+  run_check --manifests "$manifests" options
+  [ "$status" -eq 1 ]
+  [[ $output == *"headroom-probe has no option --cpu-msec"* ]]
+}
+
+@test "rules finds broken PromQL, an unknown metric, an alert without a section or a test" {
+  copy
+  sed -i 's/headroom_container_readable == 0/headroom_container_readabel == 0/
+    s/#headroomlimitchanged/#headroomlimit/
+    s/alert: HeadroomThrottledAbove/alert: HeadroomThrottledFromAbove/
+    s/> 0.25$/> > 0.25/' "$manifests/components/rules/rules.yaml"
+  run_check --manifests "$manifests" rules
+  [ "$status" -eq 1 ]
+  [[ $output == *"nothing is called headroom_container_readabel"* ]]
+  [[ $output == *"HeadroomLimitChanged: has no section"* ]]
+  [[ $output == *"HeadroomThrottledFromAbove: has no unit test"* ]]
+  [[ $output == *"promtool check rules"* ]]
+}
+
+@test "rules: the unit tests fail when a threshold changes" {
+  copy
+  sed -i 's/rate5m > 0.25$/rate5m > 0.35/' "$manifests/components/rules/rules.yaml"
+  run_check --manifests "$manifests" rules
+  [ "$status" -eq 1 ]
+  [[ $output == *"promtool test rules"* ]]
+}
+
+@test "dashboard finds broken PromQL, an unknown metric, variable or field" {
+  copy
+  sed -i 's/histogram_quantile(0.5, /histogram_quantil(0.5, /
+    s/rate(headroom_container_cpu_usage_seconds_total/rate(headroom_container_cpu_usages_seconds_total/
+    s/"graphTooltip"/"graphToolTip"/' "$manifests/components/dashboard/headroom.json"
+  run_check --manifests "$manifests" dashboard
+  [ "$status" -eq 1 ]
+  [[ $output == *"nothing is called headroom_container_cpu_usages_seconds_total"* ]]
+  [[ $output == *histogram_quantil* ]]
+  [[ $output == *graphToolTip* ]]
+}
+
+@test "without a tool a check says so, and strict mode does not let it pass" {
+  local python
+  python=$(python3 -c 'import sys; print(sys.executable)')
+  mkdir "$BATS_TEST_TMPDIR/bin"
+  run env -u HEADROOM_TEST_STRICT PATH="$BATS_TEST_TMPDIR/bin" "$python" "$check" build
+  [ "$status" -eq 0 ]
+  [[ $output == *"skipped: kubectl is not installed"* ]]
+  run env PATH="$BATS_TEST_TMPDIR/bin" "$python" "$check" --strict build
+  [ "$status" -eq 1 ]
+}
