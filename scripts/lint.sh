@@ -2,7 +2,7 @@
 # Everything that can be found without running the programs: formatting, static analysis, shell scripts, who may include
 # whom, white space. Prints what is wrong; status 1 if anything is.
 #
-#   scripts/lint.sh [--fix] [CHECK...]     format, includes, text, shell, python, cppcheck, tidy (default: all)
+#   scripts/lint.sh [--fix] [CHECK...]     format, includes, text, shell, python, manifests, cppcheck, tidy (default: all)
 #
 # --fix lets clang-format rewrite the files. What each disabled check of clang-tidy would do is told in .clang-tidy; its
 # results are kept in build/lint, by the contents of the file and of all headers.
@@ -19,11 +19,11 @@ fix='' checks=()
 for word in "$@"; do
     case $word in
     --fix) fix=1 ;;
-    format | includes | text | shell | python | cppcheck | tidy) checks+=("$word") ;;
+    format | includes | text | shell | python | manifests | cppcheck | tidy) checks+=("$word") ;;
     *) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0"; exit 2 ;;
     esac
 done
-[ ${#checks[@]} -gt 0 ] || checks=(format includes text shell python cppcheck tidy)
+[ ${#checks[@]} -gt 0 ] || checks=(format includes text shell python manifests cppcheck tidy)
 
 # All files of the project, also those that are not committed yet.
 if [ -e .git ]; then
@@ -139,6 +139,11 @@ for path in sys.argv[1:]:
     ast.parse(open(path, encoding="utf-8").read(), path)
 END
 }
+
+# --- manifests ---------------------------------------------------------------------------------------------------------
+
+# What needs neither a network nor the programs; the types are checked by `make test`.
+check_manifests() { tests/manifests/check build policy rules || bad=1; }
 
 # --- static analysis --------------------------------------------------------------------------------------------------
 
