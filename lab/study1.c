@@ -130,6 +130,27 @@ void study1_judge(const struct summary *s, size_t repetitions, struct study1_jud
 	judge_without_limit(s, j);
 }
 
+double study1_burst_end_ms(double work_ms, double budget_ms, double phase_ms)
+{
+	const double period_ms = LIMIT_PERIOD_USEC / 1000.0;
+	double now_ms = 0;
+	double left_ms = budget_ms;
+	double tick_ms = phase_ms;
+	for (;;) {
+		double run_ms = fmin(work_ms, fmin(left_ms, tick_ms - now_ms));
+		work_ms -= run_ms;
+		now_ms += run_ms;
+		left_ms -= run_ms;
+		if (work_ms <= 0)
+			return now_ms;
+		if (left_ms > 0 && now_ms < tick_ms)
+			continue;
+		now_ms = tick_ms;
+		tick_ms += period_ms;
+		left_ms = budget_ms;
+	}
+}
+
 /* ---- words ----------------------------------------------------------------------------------------------------------
  */
 

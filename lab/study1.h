@@ -39,6 +39,10 @@ struct study1_judgement {
 /* s: the six summaries in the order of the conditions; each is to have `repetitions` runs. */
 void study1_judge(const struct summary *s, size_t repetitions, struct study1_judgement *out);
 
+/* When the last request of a burst is done, in ms after its begin, if nothing but the quota is waited for: one worker,
+ * a full budget at the begin, filled up again phase_ms later and every 100 ms. Values above 0. */
+double study1_burst_end_ms(double work_ms, double budget_ms, double phase_ms);
+
 /* What the figures show, in words that one can repeat to a colleague: one paragraph. */
 enum { STUDY1_TEXT_SIZE = 1024 };
 void study1_sentence(const struct summary *s, double requests_per_s, char out[STUDY1_TEXT_SIZE]);

@@ -145,6 +145,27 @@ static void test_missing_runs(void **state)
 	assert_non_null(strstr(j.differences[0], "burst at 0.5: 0 valid runs of 1"));
 }
 
+/* 32 ms of work against 25 ms a period: the end is the next tick and the rest, or one tick later. */
+static void test_end_of_a_burst(void **state)
+{
+	(void)state;
+	static const struct {
+		double work_ms, budget_ms, phase_ms, end_ms;
+	} cases[] = {
+		{32, 25, 60, 67},  {32, 25, 99, 106}, {32, 25, 25, 32},
+		{32, 25, 26, 33},  {32, 25, 10, 32}, /* 10 before the tick and 22 after it: two budgets, no wait */
+		{32, 25, 7, 32},   {32, 25, 5, 107},  {32, 25, 0, 107},
+		{32, 50, 60, 32},  {32, 50, 1, 32},   {43, 25, 60, 78},
+		{60, 25, 60, 170}, {60, 25, 10, 135}, {4, 25, 50, 4},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		double end_ms = study1_burst_end_ms(cases[i].work_ms, cases[i].budget_ms, cases[i].phase_ms);
+		if (fabs(end_ms - cases[i].end_ms) > 1e-6)
+			print_error("case %zu: %f\n", i, end_ms);
+		assert_true(fabs(end_ms - cases[i].end_ms) <= 1e-6);
+	}
+}
+
 static void test_sentence(void **state)
 {
 	(void)state;
@@ -187,6 +208,7 @@ int main(void)
 		cmocka_unit_test(test_tolerance_of_even),
 		cmocka_unit_test(test_counters_that_are_not_there),
 		cmocka_unit_test(test_missing_runs),
+		cmocka_unit_test(test_end_of_a_burst),
 		cmocka_unit_test(test_sentence),
 		cmocka_unit_test(test_parts_sentence),
 	};
