@@ -38,7 +38,8 @@ packages() {
         python3 -c 'import yaml' 2>/dev/null || echo "python3-yaml"
         ;;
     lint) echo "clang-format-14 clang-tidy-14 cppcheck shellcheck python3 git libcmocka-dev" ;;
-    ci) echo "clang|clang-14 gcc git" ;;
+    # what some tests would be skipped without
+    ci) echo "clang|clang-14 gcc git prometheus python3-prometheus-client" ;;
     *) say "unknown purpose '$1'"; usage 2 >&2 ;;
     esac
 }
@@ -53,7 +54,7 @@ tools() {
     image) echo "docker debootstrap git" ;;
     manifests) echo "node npm promtool python3" ;;
     lint) echo "clang-format-14 clang-tidy-14 cppcheck shellcheck python3 git" ;;
-    ci) echo "clang gcc git" ;;
+    ci) echo "clang gcc git promtool" ;;
     esac
 }
 libraries() {

@@ -353,12 +353,13 @@ static void own(const struct page *p, const char *name, enum type type, const ch
 
 static double resident_bytes(void)
 {
-	unsigned long long total;
-	unsigned long long resident;
+	char line[128];
 	CLEANUP_FCLOSE FILE *in = fopen("/proc/self/statm", "re");
-	if (!in || fscanf(in, "%llu %llu", &total, &resident) != 2)
+	if (!in || !fgets(line, sizeof line, in))
 		return NAN;
-	return (double)resident * (double)sysconf(_SC_PAGESIZE);
+	/* in pages: total, resident, ... */
+	const char *resident = strchr(line, ' ');
+	return resident ? (double)strtoull(resident, NULL, 10) * (double)sysconf(_SC_PAGESIZE) : NAN;
 }
 
 static void ourselves(const struct page *p)

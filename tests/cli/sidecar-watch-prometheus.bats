@@ -140,7 +140,7 @@ scraped() {
   [ "$(query 'count(headroom_container_cpu_period_demand_cores_bucket)')" = 14 ]
   [ "$(query 'count by (container) (headroom_container_cpu_usage_seconds_total)')" = 1 ]
   # no scrape failed, no sample was out of order
-  ! grep -iE 'level=(warn|error)' "$BATS_TEST_TMPDIR/prometheus.log"
+  ! grep -iE 'level=(warn|error)' "$BATS_TEST_TMPDIR/prometheus.log" || false
   curl -sS "http://127.0.0.1:$prometheus_port/api/v1/targets" |
     jq -e '.data.activeTargets | length == 1 and .[0].health == "up" and .[0].lastError == ""'
 }

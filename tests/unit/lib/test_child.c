@@ -209,7 +209,7 @@ static void test_environment_and_nice(void **state)
 	/* not in the parent */
 	assert_null(getenv("HEADROOM_X"));
 	if (out[12]) /* a system without the nice program prints nothing there */
-		assert_true(atoi(out + 12) >= 5);
+		assert_true(strtol(out + 12, NULL, 10) >= 5);
 }
 
 static void test_null_stdin(void **state)
