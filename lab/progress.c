@@ -52,4 +52,5 @@ void progress_clear(struct progress *p)
 		return;
 	fputs("\r\033[K", p->out);
 	fflush(p->out);
+	p->drawn_ns = 0;
 }

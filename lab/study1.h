@@ -3,7 +3,8 @@
  *
  * Absolute times differ from machine to machine; the shape is what must come back:
  *
- *   - mean CPU use is below half of every limit, and the same for even and burst within 25%
+ *   - mean CPU use is below half of every limit, and the same for even and burst within a factor of 1.5 (on a virtual
+ *     machine the same work was seen to cost 3.9 ms of CPU in one run and 5.2 ms in the next)
  *   - even: no throttled periods. Tolerance: 2% of the active ones, at least one (a machine that stalls for 100 ms lets
  *     requests pile up, and they then come in a burst whatever the schedule says)
  *   - burst at the least limit: throttled periods, and a p99 of at least 3 times that of even (published: 20 times)

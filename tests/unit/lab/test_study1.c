@@ -82,7 +82,7 @@ static void test_what_must_be_noticed(void **state)
 		COUNT(EVEN_025, nr_throttled, 2),      COUNT(EVEN_05, nr_throttled, 5),
 		COUNT(BURST_05, nr_throttled, 13),     REAL(BURST_05, p99_ms, 80),
 		REAL(BURST_025, of_limit, 0.51),       REAL(EVEN_05, of_limit, 0.6),
-		REAL(BURST_025, cpu_cores_mean, 0.12), REAL(EVEN_NONE, p99_ms, 30),
+		REAL(BURST_025, cpu_cores_mean, 0.13), REAL(EVEN_NONE, p99_ms, 30),
 		REAL(BURST_NONE, p99_ms, 66),          COUNT(EVEN_NONE, nr_throttled, 1),
 		COUNT(BURST_NONE, nr_throttled, 1),    REAL(BURST_025, p99_ms, (double)NAN),
 #undef REAL
