@@ -21,16 +21,21 @@ static const char *const error_names[ANSWER_ERRORS] = {
 
 static const struct {
 	const char *header, *column;
+	bool instant;
 } fields[ANSWER_FIELDS] = {
-	[ANSWER_QUEUE] = {"Headroom-Queue-Ns", "server_queue_ns"},
-	[ANSWER_CPU] = {"Headroom-Cpu-Ns", "server_cpu_ns"},
-	[ANSWER_RUNQUEUE_WAIT] = {"Headroom-Runqueue-Wait-Ns", "server_runqueue_wait_ns"},
-	[ANSWER_WAIT] = {"Headroom-Wait-Ns", "server_wait_ns"},
-	[ANSWER_ARRIVED] = {"Headroom-Arrived-Ns", "server_arrived_ns"},
-	[ANSWER_STARTED] = {"Headroom-Started-Ns", "server_started_ns"},
-	[ANSWER_ENDED] = {"Headroom-Ended-Ns", "server_ended_ns"},
-	[ANSWER_DISK] = {"Headroom-Disk-Ns", "server_disk_ns"},
-	[ANSWER_POOL_WAIT] = {"Headroom-Pool-Wait-Ns", "server_pool_wait_ns"},
+	[ANSWER_QUEUE] = {"Headroom-Queue-Ns", "server_queue_ns", false},
+	[ANSWER_CPU] = {"Headroom-Cpu-Ns", "server_cpu_ns", false},
+	[ANSWER_RUNQUEUE_WAIT] = {"Headroom-Runqueue-Wait-Ns", "server_runqueue_wait_ns", false},
+	[ANSWER_WAIT] = {"Headroom-Wait-Ns", "server_wait_ns", false},
+	[ANSWER_ARRIVED] = {"Headroom-Arrived-Ns", "server_arrived_ns", true},
+	[ANSWER_STARTED] = {"Headroom-Started-Ns", "server_started_ns", true},
+	[ANSWER_ENDED] = {"Headroom-Ended-Ns", "server_ended_ns", true},
+	[ANSWER_DISK] = {"Headroom-Disk-Ns", "server_disk_ns", false},
+	[ANSWER_POOL_WAIT] = {"Headroom-Pool-Wait-Ns", "server_pool_wait_ns", false},
+	[ANSWER_POOL_HOLD] = {"Headroom-Pool-Hold-Ns", "server_pool_hold_ns", false},
+	[ANSWER_REST] = {"Headroom-Rest-Ns", "server_rest_ns", false},
+	[ANSWER_ARRIVAL_WAIT] = {"Headroom-Arrival-Wait-Ns", "server_arrival_wait_ns", false},
+	[ANSWER_DEQUEUED] = {"Headroom-Dequeued-Ns", "server_dequeued_ns", true},
 };
 
 const char *answer_error_name(enum answer_error error)
@@ -57,4 +62,9 @@ enum answer_field answer_field_by_header(const char *name, size_t len)
 const char *answer_field_column(enum answer_field field)
 {
 	return fields[field].column;
+}
+
+bool answer_field_is_instant(enum answer_field field)
+{
+	return fields[field].instant;
 }

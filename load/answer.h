@@ -45,11 +45,18 @@ enum answer_field {
 	ANSWER_ENDED,
 	ANSWER_DISK,
 	ANSWER_POOL_WAIT,
+	ANSWER_POOL_HOLD,
+	ANSWER_REST,
+	ANSWER_ARRIVAL_WAIT,
+	ANSWER_DEQUEUED,
 	ANSWER_FIELDS,
 };
 
 /* "Headroom-Queue-Ns" -> ANSWER_QUEUE, in any case; ANSWER_FIELDS when it is none of ours. Not NUL-terminated. */
 enum answer_field answer_field_by_header(const char *name, size_t len);
+
+/* Is it an instant (CLOCK_MONOTONIC of the server's host), not a duration? */
+bool answer_field_is_instant(enum answer_field field);
 
 /* The column of requests.csv: "server_queue_ns". */
 const char *answer_field_column(enum answer_field field);

@@ -135,6 +135,7 @@ static curl_socket_t on_open(void *context, curlsocktype purpose, struct curl_so
 		return CURL_SOCKET_BAD;
 	}
 	*w = (struct watch){.ours = true};
+	h->open_sockets++;
 	return fd;
 }
 
@@ -143,6 +144,7 @@ static int on_close(void *context, curl_socket_t fd)
 	struct httpc *h = context;
 	if ((size_t)fd < h->watches_room)
 		h->watches[fd] = (struct watch){0};
+	h->open_sockets--;
 	return close(fd);
 }
 
@@ -267,6 +269,14 @@ static void finish(struct slot *slot, enum answer_error error, const char *text)
 	hand_over(slot, text);
 }
 
+/* HTTP/2 without TLS: libcurl before 8.0.0 switches a kept connection to HTTP/2 once more and breaks it (its issue
+ * 10634). Told to use "HTTP/2, however", it leaves a connection alone that speaks it already. */
+static void choose_version(const struct slot *slot)
+{
+	curl_easy_setopt(slot->easy, CURLOPT_HTTP_VERSION,
+			 slot->owner->open_sockets ? CURL_HTTP_VERSION_2_0 : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE);
+}
+
 bool httpc_start(struct httpc *h, size_t tag, bool fresh)
 {
 	struct slot *slot = take_slot(h);
@@ -279,6 +289,8 @@ bool httpc_start(struct httpc *h, size_t tag, bool fresh)
 	slot->answer = (struct answer){.first_byte_ns = ANSWER_ABSENT, .done_ns = ANSWER_ABSENT};
 	if (fresh)
 		curl_easy_setopt(slot->easy, CURLOPT_FRESH_CONNECT, 1L);
+	if (h->switch_once)
+		choose_version(slot);
 	slot->started_ns = slot->answer.sent_ns = clock_mono_ns();
 	curl_multi_add_handle(h->multi, slot->easy);
 	/* adding alone sends nothing: this call does, when there is a connection */

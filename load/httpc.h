@@ -27,7 +27,7 @@ struct httpc_config {
 	const char *proxy;  /* NULL: none */
 	size_t connections; /* requests in flight at most; with HTTP/1.1 each has a connection of its own */
 	int64_t timeout_ns; /* from the send to the last byte; at least 1 ms */
-	bool http2;         /* https: offered by ALPN; http: assumed. Requests share connections */
+	bool http2;         /* https: offered by ALPN; http: assumed. All requests share one connection */
 	bool insecure;      /* certificates are not verified */
 };
 

@@ -52,6 +52,8 @@ struct httpc {
 	bool overdue;          /* the oldest request in flight has timed out */
 	struct watch *watches; /* by descriptor */
 	size_t watches_room;
+	size_t open_sockets;
+	bool switch_once; /* see choose_version() */
 	char *url;
 };
 

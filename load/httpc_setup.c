@@ -62,9 +62,9 @@ static void set_method(CURL *easy, const struct httpc_config *config)
 		curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, config->method);
 }
 
-static void set_transport(CURL *easy, const struct httpc_config *config)
+static void set_transport(CURL *easy, const struct httpc *h, const struct httpc_config *config)
 {
-	bool tls = strncasecmp(config->url, "https:", 6) == 0;
+	bool tls = strncasecmp(h->url, "https:", 6) == 0;
 	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, -1L);
@@ -93,7 +93,7 @@ static int make_slot(struct httpc *h, struct slot *slot, const struct httpc_conf
 	h->free = slot;
 	httpc_set_callbacks(slot);
 	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, h->headers);
-	set_transport(easy, config);
+	set_transport(easy, h, config);
 	set_method(easy, config);
 	return curl_easy_setopt(easy, CURLOPT_URL, h->url) == CURLE_OK ? 0 : -ENOMEM;
 }
@@ -127,6 +127,10 @@ static int make_multi(struct httpc *h, const struct httpc_config *config, struct
 	/* the default, four times the handles in flight, closes idle connections between two bursts */
 	curl_multi_setopt(h->multi, CURLMOPT_MAXCONNECTS, (long)config->connections);
 	curl_multi_setopt(h->multi, CURLMOPT_PIPELINING, config->http2 ? CURLPIPE_MULTIPLEX : CURLPIPE_NOTHING);
+	if (config->http2)
+		curl_multi_setopt(h->multi, CURLMOPT_MAX_HOST_CONNECTIONS, 1L);
+	h->switch_once = config->http2 && strncasecmp(h->url, "https:", 6) != 0 &&
+			 curl_version_info(CURLVERSION_NOW)->version_num < 0x080000;
 	h->n_slots = config->connections;
 	for (size_t i = h->n_slots; i-- > 0;)
 		if (make_slot(h, &h->slots[i], config) < 0)

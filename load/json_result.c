@@ -120,7 +120,7 @@ static void set_server(json_value *o, const struct result *r)
 	for (int k = 0; k < ANSWER_FIELDS; k++) {
 		char key[32];
 		/* a mean of instants says nothing */
-		if (r->server_n[k] == 0 || k == ANSWER_ARRIVED || k == ANSWER_STARTED || k == ANSWER_ENDED)
+		if (r->server_n[k] == 0 || answer_field_is_instant((enum answer_field)k))
 			continue;
 		json_value *figure = json_new_object();
 		json_set_u64(figure, "answers", r->server_n[k]);

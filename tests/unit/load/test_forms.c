@@ -48,7 +48,8 @@ static void test_line_of_requests(void **state)
 	size_t n = csv_shot(line, 7, &shot, server, &open_loop);
 	assert_int_equal(n, strlen(line));
 	assert_int_equal(columns(line), columns(csv_shot_head()));
-	assert_string_equal(line, "7,1000,5001000,3000,9223372036854775807,200,0,cut_short,,4000000,,0,,,,,,0,1,\n");
+	assert_string_equal(line,
+			    "7,1000,5001000,3000,9223372036854775807,200,0,cut_short,,4000000,,0,,,,,,,,,,0,1,\n");
 }
 
 /* What is not there is empty, never 0. */
@@ -66,10 +67,10 @@ static void test_line_without_an_answer(void **state)
 	};
 	const struct csv_run closed = {.threads = 12};
 	csv_shot(line, 0, &shot, NULL, &open_loop);
-	assert_string_equal(line, "0,5,,,,,,not_sent,,,,,,,,,,1,0,\n");
+	assert_string_equal(line, "0,5,,,,,,not_sent,,,,,,,,,,,,,,1,0,\n");
 	shot.planned_ns = ANSWER_ABSENT;
 	csv_shot(line, 0, &shot, NULL, &closed);
-	assert_string_equal(line, "0,,,,,,,not_sent,,,,,,,,,,1,,12\n");
+	assert_string_equal(line, "0,,,,,,,not_sent,,,,,,,,,,,,,,1,,12\n");
 }
 
 static void test_longest_line_fits(void **state)
