@@ -133,14 +133,22 @@ static enum psi_status status_of_error(int rc)
 	}
 }
 
+static void open_pressure_file(struct reader *r, size_t i, int fd)
+{
+	int rc = fd < 0 ? -ENOENT : textfile_open_at(&r->psi[i], fd, psi_files[i], NULL);
+	r->psi_open_status[i] = rc < 0 ? status_of_error(rc) : PSI_OK;
+}
+
+static int open_v2_folder(const struct cgroup_target *target)
+{
+	return target->v2.hierarchy == HIERARCHY_V2 ? cgroup_place_open(&target->v2, &target->tree, NULL) : -ENOENT;
+}
+
 static void open_pressure(struct reader *r, const struct cgroup_target *target)
 {
-	CLEANUP_CLOSE int fd =
-		target->v2.hierarchy == HIERARCHY_V2 ? cgroup_place_open(&target->v2, &target->tree, NULL) : -ENOENT;
-	for (size_t i = 0; i < PSI_RESOURCES; i++) {
-		int rc = fd < 0 ? -ENOENT : textfile_open_at(&r->psi[i], fd, psi_files[i], NULL);
-		r->psi_open_status[i] = rc < 0 ? status_of_error(rc) : PSI_OK;
-	}
+	CLEANUP_CLOSE int fd = open_v2_folder(target);
+	for (size_t i = 0; i < PSI_RESOURCES; i++)
+		open_pressure_file(r, i, fd);
 	if (fd >= 0)
 		(void)open_optional(&r->stat_local, fd, "cpu.stat.local", NULL);
 }
@@ -170,6 +178,19 @@ int reader_open(struct reader *r, const struct cgroup_target *target, struct fau
 	open_own_v1(r, target);
 	open_pressure(r, target);
 	return 0;
+}
+
+void reader_reopen_pressure(struct reader *r, const struct cgroup_target *target, const struct snapshot *last)
+{
+	CLEANUP_CLOSE int fd = -1;
+	for (size_t i = 0; i < PSI_RESOURCES; i++) {
+		if (last->psi_status[i] == PSI_OK)
+			continue;
+		if (fd < 0)
+			fd = open_v2_folder(target);
+		textfile_close(&r->psi[i]);
+		open_pressure_file(r, i, fd);
+	}
 }
 
 void reader_close(struct reader *r)
@@ -351,6 +372,7 @@ static void read_pressure(const struct reader *r, struct snapshot *s, struct fau
 	for (size_t i = 0; i < PSI_RESOURCES; i++) {
 		struct fault why = {0};
 		char text[TEXTFILE_MAX];
+		bool was_ok = s->psi_status[i] == PSI_OK;
 		s->psi_status[i] = r->psi_open_status[i];
 		if (s->psi_status[i] != PSI_OK)
 			continue;
@@ -365,6 +387,7 @@ static void read_pressure(const struct reader *r, struct snapshot *s, struct fau
 			fault_prefix(&why, -EINVAL, "%s", psi_files[i]);
 			note(f, &why);
 		}
+		s->psi_epoch[i] += !was_ok && s->psi_status[i] == PSI_OK;
 	}
 }
 

@@ -75,6 +75,9 @@ struct snapshot {
 	bool have_local_throttled;
 	uint64_t local_throttled_usec; /* cpu.stat.local: including being throttled by an ancestor */
 	enum psi_status psi_status[PSI_RESOURCES];
+	/* grows when it can be read again: what was waited for in between is in no total, so differences across it are
+	 * none */
+	uint32_t psi_epoch[PSI_RESOURCES];
 	struct psi psi[PSI_RESOURCES];
 };
 
@@ -111,6 +114,10 @@ enum snapshot_what {
 int reader_take(const struct reader *r, enum snapshot_what what, struct snapshot *s, struct fault *f);
 
 /* Harmless on one that is all zero or closed already. */
+/* Pressure that was switched off ends the kept descriptors: opens those anew that could not be read in the last full
+ * snapshot. Cheap enough for every few seconds. */
+void reader_reopen_pressure(struct reader *r, const struct cgroup_target *target, const struct snapshot *last);
+
 void reader_close(struct reader *r);
 
 /* ---- judging the quotas of one snapshot (pure) ---- */

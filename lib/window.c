@@ -39,7 +39,7 @@ static void subtract_pressure(struct window *out, const struct snapshot *from, c
 		const struct psi *a = &from->psi[i];
 		const struct psi *b = &to->psi[i];
 		out->have_psi[i] = from->psi_status[i] == PSI_OK && to->psi_status[i] == PSI_OK &&
-				   b->some.total_usec >= a->some.total_usec;
+				   from->psi_epoch[i] == to->psi_epoch[i] && b->some.total_usec >= a->some.total_usec;
 		if (!out->have_psi[i])
 			continue;
 		out->psi_some_usec[i] = b->some.total_usec - a->some.total_usec;

@@ -324,6 +324,14 @@ int finder_open(struct finder *x, const struct tree *t, const struct target_quer
 	return rc;
 }
 
+static void look_for_pressure(struct fleet *fleet)
+{
+	for (size_t i = 0; i < fleet->n; i++)
+		if (fleet->watches[i]->open)
+			reader_reopen_pressure(&fleet->watches[i]->reader, &fleet->watches[i]->target,
+					       &fleet->watches[i]->now.snap);
+}
+
 void finder_look(struct finder *x, struct fleet *fleet, int64_t now_ns, bool force)
 {
 	if (!force && now_ns < x->next_look_ns)
@@ -339,6 +347,7 @@ void finder_look(struct finder *x, struct fleet *fleet, int64_t now_ns, bool for
 	default:
 		look_single(x, fleet);
 	}
+	look_for_pressure(fleet);
 }
 
 void finder_lost(struct finder *x, struct fleet *fleet, struct watch *w, const struct fault *why)
