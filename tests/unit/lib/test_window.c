@@ -215,6 +215,23 @@ static void test_psi_steps_back(void **state)
 	assert_false(w.have_psi[PSI_CPU]);
 }
 
+/* Switched off and on again in between: what was waited for meanwhile is in no total. */
+static void test_psi_off_and_on(void **state)
+{
+	(void)state;
+	struct window w;
+	struct snapshot a = make(0, 0, 0, 0, 0);
+	struct snapshot b = make(NSEC_PER_SEC, 10, 0, 0, 0);
+	set_psi(&a, PSI_CPU, 100, 100, true);
+	set_psi(&b, PSI_CPU, 900, 900, true);
+	set_psi(&a, PSI_IO, 100, 100, true);
+	set_psi(&b, PSI_IO, 900, 900, true);
+	b.psi_epoch[PSI_CPU] = 1;
+	window_between(&w, &a, &b);
+	assert_false(w.have_psi[PSI_CPU]);
+	assert_true(w.have_psi[PSI_IO]);
+}
+
 static void test_levels(void **state)
 {
 	(void)state;
@@ -348,6 +365,7 @@ int main(void)
 		cmocka_unit_test(test_psi),
 		cmocka_unit_test(test_psi_on_one_side),
 		cmocka_unit_test(test_psi_steps_back),
+		cmocka_unit_test(test_psi_off_and_on),
 		cmocka_unit_test(test_levels),
 		cmocka_unit_test(test_local_throttled),
 		cmocka_unit_test(test_worst),
