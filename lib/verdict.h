@@ -3,8 +3,8 @@
  * The order is the one that separates the causes (study 2): the figures of cpu.stat first, because a throttled task
  * counts as waiting in cpu.pressure too; pressure that throttling does not explain is contention; then I/O; what
  * remains is the program's own work. The first detector that holds names the cause; all of them give their evidence.
- * Throttling does not hold where it explains less than a fifth of the pressure: others have the CPUs then, and the quota
- * runs out by the way. "Cannot tell" is an answer.
+ * Throttling does not hold where it explains less than a fifth of the pressure: others have the CPUs then, and the
+ * quota runs out by the way. "Cannot tell" is an answer.
  */
 #ifndef HEADROOM_VERDICT_H
 #define HEADROOM_VERDICT_H

@@ -106,7 +106,7 @@ teardown() { remove_containers; }
         kill -$signal $pid
         status=0
         wait $pid || status=$?
-        [ $status = $([ $signal = INT ] && echo 130 || echo 137) ]
+        [ $status = "$([ $signal = INT ] && echo 130 || echo 137)" ]
         wait_until 10 no_container
     done
 }

@@ -64,7 +64,8 @@ static int64_t own_wait_ns(void)
 
 static int connect_to(uint16_t port)
 {
-	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct sockaddr_in to = {
+		.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	int on = 1;
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof to) < 0) {
@@ -92,7 +93,7 @@ static int is_complete(const struct connection *c)
 
 static void book(const struct connection *c, int64_t done_ns)
 {
-	static const char *const told[] = {"-Queue-Ns: ", "-Cpu-Ns: ",       "Runqueue-Wait-Ns: ", "Headroom-Wait-Ns: ",
+	static const char *const told[] = {"-Queue-Ns: ", "-Cpu-Ns: ",      "Runqueue-Wait-Ns: ", "Headroom-Wait-Ns: ",
 					   "Disk-Ns: ",   "Pool-Wait-Ns: ", "Pool-Hold-Ns: "};
 	int64_t parts = 0;
 	for (size_t i = 0; i < sizeof told / sizeof *told; i++)
@@ -100,8 +101,8 @@ static void book(const struct connection *c, int64_t done_ns)
 	int64_t arrived = figure(c->answer, "Arrived-Ns: ");
 	int64_t ended = figure(c->answer, "Ended-Ns: ");
 	int64_t own = own_wait_ns() - c->own_wait_ns;
-	const int64_t values[PARTS] = {arrived - c->sent_ns,  figure(c->answer, "\"read_ns\":") - c->sent_ns,
-				       ended - arrived - parts, done_ns - ended,
+	const int64_t values[PARTS] = {arrived - c->sent_ns,         figure(c->answer, "\"read_ns\":") - c->sent_ns,
+				       ended - arrived - parts,      done_ns - ended,
 				       done_ns - c->sent_ns - parts, own};
 	for (int p = 0; p < PARTS; p++)
 		samples[p][n_samples] = (double)values[p] / 1000;
