@@ -2,10 +2,12 @@
 
 #include "clock.h"
 #include "events.h"
+#include "node.h"
 #include "units.h"
 
 #include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
 
 enum { LOOK_AGAIN_LOST_MS = 1000, LOOK_AGAIN_MS = 5000, THREADS_PER_WATCH = 128 };
 
@@ -28,7 +30,8 @@ static struct watch *add_watch(struct fleet *fleet, const struct identity *who)
 static struct watch *find_watch(const struct fleet *fleet, const struct identity *who)
 {
 	for (size_t i = 0; i < fleet->n; i++)
-		if (fleet->watches[i]->who.scope == who->scope && strcmp(fleet->watches[i]->who.id, who->id) == 0)
+		if (fleet->watches[i]->who.scope == who->scope && strcmp(fleet->watches[i]->who.id, who->id) == 0 &&
+		    (who->scope != SCOPE_POD || strcmp(fleet->watches[i]->who.pod_uid, who->pod_uid) == 0))
 			return fleet->watches[i];
 	return NULL;
 }
@@ -80,7 +83,9 @@ static int open_watch(struct finder *x, struct fleet *fleet, struct watch *w, st
 	struct cpu_counts cpus;
 	bool was_lost = w->lost;
 	cpus_read(&cpus, x->tree, proc_name, target);
-	watch_processes(w, x->tree);
+	/* a node's containers are in other PID namespaces: none of their threads is visible */
+	if (x->way != WAY_NODE)
+		watch_processes(w, x->tree);
 	int rc = watch_open(w, target, &cpus, &w->why);
 	if (rc < 0)
 		return rc;
@@ -227,6 +232,55 @@ static void look_host(struct finder *x, struct fleet *fleet)
 	hostview_close(&view);
 }
 
+/* ---- node ---- */
+
+/* A container keeps about a dozen files open, and the usual soft limit is 1,024. */
+static void allow_many_files(void)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+static void look_at_entry(struct finder *x, struct fleet *fleet, const struct hostview *v, const struct node_entry *e)
+{
+	struct identity who = {.scope = e->id[0] ? SCOPE_CONTAINER : SCOPE_POD};
+	memcpy(who.id, e->id, sizeof who.id);
+	snprintf(who.pod_uid, sizeof who.pod_uid, "%s", e->uid);
+	snprintf(who.namespace_name, sizeof who.namespace_name, "%s", e->namespace_name);
+	/* a pod without a name is still one of many: its uid tells it from the others */
+	snprintf(who.pod, sizeof who.pod, "%s", e->pod[0] ? e->pod : e->uid);
+	if (!e->id[0])
+		snprintf(who.container, sizeof who.container, "pod");
+	else if (e->container[0])
+		snprintf(who.container, sizeof who.container, "%s", e->container);
+	else
+		snprintf(who.container, sizeof who.container, "%.12s", e->id);
+	struct watch *w = find_watch(fleet, &who);
+	/* logs, and with them names, can come after the cgroup */
+	if (w)
+		w->who = who;
+	look_at_host_cgroup(x, fleet, v, &who, e->below);
+}
+
+static void look_node(struct finder *x, struct fleet *fleet)
+{
+	struct hostview view;
+	struct node_list list = {.n = 0};
+	struct fault f = {0};
+	int rc = hostview_open(&view, x->tree, x->query->host_cgroup, &f);
+	if (rc == 0)
+		rc = node_walk(&list, &view, x->tree, x->query->pod_logs, x->query->container_logs, &f);
+	forget_all(fleet);
+	for (size_t i = 0; rc == 0 && i < list.n; i++)
+		look_at_entry(x, fleet, &view, &list.entries[i]);
+	remove_unseen(fleet, rc < 0 ? fault_text(&f) : "its cgroup is not in the host's tree any more");
+	node_list_release(&list);
+	hostview_close(&view);
+}
+
 /* ---- shared PID namespace ---- */
 
 static int resolve_neighbour(struct finder *x, struct watch *w, const struct neighbour *n, struct cgroup_target *target,
@@ -298,7 +352,13 @@ static void look_shared(struct finder *x, struct fleet *fleet, int64_t now_ns)
 static int decide_way(struct finder *x, struct fault *f)
 {
 	const struct target_query *q = x->query;
-	x->way = q->cgroup ? WAY_CGROUP : q->pid ? WAY_PID : q->host_cgroup ? WAY_HOST_VIEW : WAY_OWN_CGROUP;
+	x->way = q->cgroup        ? WAY_CGROUP
+		 : q->pid         ? WAY_PID
+		 : q->node        ? WAY_NODE
+		 : q->host_cgroup ? WAY_HOST_VIEW
+				  : WAY_OWN_CGROUP;
+	if (x->way == WAY_NODE)
+		allow_many_files();
 	if (x->way != WAY_OWN_CGROUP)
 		return 0;
 	int rc = discovery_open(&x->discovery, x->tree, q->container, f);
@@ -340,6 +400,9 @@ void finder_look(struct finder *x, struct fleet *fleet, int64_t now_ns, bool for
 	switch (x->way) {
 	case WAY_HOST_VIEW:
 		look_host(x, fleet);
+		break;
+	case WAY_NODE:
+		look_node(x, fleet);
 		break;
 	case WAY_SHARED_PIDS:
 		look_shared(x, fleet, now_ns);

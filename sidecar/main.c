@@ -46,6 +46,11 @@ static const struct opt table[] = {
 	TEXT("host-cgroup", &options.query.host_cgroup, "PATH", "the host's cgroup tree is mounted there"),
 	TEXT("pod-uid", &options.query.pod_uid, "UID", "watch this pod (with --host-cgroup)"),
 	TEXT("container-id", &options.query.container_id, "ID", "watch this container only (with --host-cgroup)"),
+	{"node", 0, OPT_FLAG, &options.query.node, NULL, "watch every pod of the node (with --host-cgroup)", NULL, 0, 0,
+	 NULL},
+	TEXT("pod-logs", &options.query.pod_logs, "DIR", "the node's /var/log/pods: names for --node"),
+	TEXT("container-logs", &options.query.container_logs, "DIR",
+	     "the node's /var/log/containers: names for --node"),
 	TEXT("root", &options.query.root, "DIR", "read /proc and /sys below this folder (default /)"),
 	DURATION("interval", &options.sampler.interval_ns, 1 * MS, "time between samples (default 10ms)"),
 	DURATION("log-every", &options.sampler.log_every_ns, 100 * MS, "time between summaries (default 60s)"),
@@ -65,6 +70,7 @@ static const struct opts_spec spec = {
 	.examples = "  headroom-sidecar --once -o text            what am I limited to?\n"
 		    "  headroom-sidecar --listen 0.0.0.0:9464     watch, warn in JSON lines, serve /metrics\n"
 		    "  headroom-sidecar --host-cgroup /host/sys/fs/cgroup --pod-uid $POD_UID\n"
+		    "  headroom-sidecar --host-cgroup /host/sys/fs/cgroup --node --interval 1s\n"
 		    "  headroom-sidecar exec -- ./server          run a command and watch it\n"
 		    "  headroom-sidecar install /shared           copy this binary (scratch images have no cp)\n"
 		    "  headroom-sidecar health                    does the one at --listen (127.0.0.1:9464) answer?\n",
@@ -139,6 +145,10 @@ int main(int argc, char **argv)
 		return health_check(options.sampler.listen ? options.sampler.listen : HEALTH_DEFAULT_LISTEN, &f) < 0
 			       ? fail(1, &f)
 			       : 0;
+	if (options.once && options.query.node) {
+		(void)fault_set(&f, -22, "--once looks at one target: --node watches all");
+		return fail(2, &f);
+	}
 	if (tree_open(&t, options.query.root, &f) < 0)
 		return fail(1, &f);
 	return options.once ? run_once(&t) : run_sampler(&t, argc > 1 ? argv + 2 : NULL);

@@ -94,6 +94,12 @@ static void label(FILE *out, const char *name, const char *value)
 static void labels(const struct page *p, const struct watch *w, const char *extra_name, const char *extra)
 {
 	fputc('{', p->out);
+	if (w->who.pod[0]) {
+		label(p->out, "namespace", w->who.namespace_name);
+		fputc(',', p->out);
+		label(p->out, "pod", w->who.pod);
+		fputc(',', p->out);
+	}
 	label(p->out, "container", w->who.container);
 	if (w->who.scope != SCOPE_CONTAINER) {
 		fputc(',', p->out);
@@ -394,9 +400,14 @@ char *metrics_render(const struct fleet *fleet, enum metrics_format format, size
 	struct page p = {.out = open_memstream(&text, len), .format = format, .fleet = fleet};
 	if (!p.out)
 		return NULL;
+	/* samples that are a period or more apart tell nothing about single periods */
+	bool coarse = fleet->vitals.interval_ns >= CPU_PERIOD_DEFAULT_USEC * NSEC_PER_USEC;
 	for (size_t i = 0; i < ARRAY_LEN(families); i++)
-		per_watch(&p, families[i].name, families[i].type, families[i].unit, families[i].get, families[i].help);
-	demand_histogram(&p);
+		if (!coarse || families[i].get != exhausted_periods)
+			per_watch(&p, families[i].name, families[i].type, families[i].unit, families[i].get,
+				  families[i].help);
+	if (!coarse)
+		demand_histogram(&p);
 	ourselves(&p);
 	if (format == METRICS_OPENMETRICS)
 		fputs("# EOF\n", p.out);

@@ -10,6 +10,10 @@
 
 void report_put_identity(json_value *o, const struct watch *w)
 {
+	if (w->who.pod[0]) {
+		json_set_text(o, "namespace", w->who.namespace_name);
+		json_set_text(o, "pod", w->who.pod);
+	}
 	json_set_text(o, "container", w->who.container);
 	if (w->who.id[0])
 		json_set_text(o, "container_id", w->who.id);

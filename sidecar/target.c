@@ -6,8 +6,8 @@
 
 const char *target_way_name(enum target_way way)
 {
-	static const char *const names[] = {"explicit cgroup", "explicit pid", "host view", "shared PID namespace",
-					    "own cgroup"};
+	static const char *const names[] = {"explicit cgroup",      "explicit pid", "host view",
+					    "shared PID namespace", "own cgroup",   "node"};
 	return names[way];
 }
 
@@ -22,8 +22,13 @@ int target_check_query(const struct target_query *q, struct fault *f)
 		return fault_set(
 			f, -EINVAL,
 			"--pod-uid and --container-id need --host-cgroup, the mount of the host's cgroup tree");
-	if (q->host_cgroup && !q->pod_uid && !q->container_id)
-		return fault_set(f, -EINVAL, "--host-cgroup needs --pod-uid or --container-id");
+	if (q->host_cgroup && !q->pod_uid && !q->container_id && !q->node)
+		return fault_set(f, -EINVAL, "--host-cgroup needs --pod-uid, --container-id or --node");
+	if (q->node && (!q->host_cgroup || q->pod_uid || q->container_id))
+		return fault_set(f, -EINVAL,
+				 "--node needs --host-cgroup, without --pod-uid and --container-id: it is all of them");
+	if ((q->pod_logs || q->container_logs) && !q->node)
+		return fault_set(f, -EINVAL, "--pod-logs and --container-logs give names to --node");
 	if (q->pid && (units_parse_u64(q->pid, &pid, f) < 0 || pid < 1 || pid > INT32_MAX))
 		return fault_set(f, -EINVAL, "--pid '%s' is no process id", q->pid);
 	return 0;

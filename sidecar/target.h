@@ -7,19 +7,22 @@
 
 /* What the command line asks for; all NULL: our own cgroup. At most one of the ways. */
 struct target_query {
-	const char *root;         /* --root, "/" */
-	const char *pid;          /* --pid, in decimal */
-	const char *cgroup;       /* --cgroup */
-	const char *host_cgroup;  /* --host-cgroup */
-	const char *pod_uid;      /* --pod-uid */
-	const char *container_id; /* --container-id */
-	const char *container;    /* --container: name or beginning of an id, in a shared PID namespace */
+	const char *root;           /* --root, "/" */
+	const char *pid;            /* --pid, in decimal */
+	const char *cgroup;         /* --cgroup */
+	const char *host_cgroup;    /* --host-cgroup */
+	const char *pod_uid;        /* --pod-uid */
+	const char *container_id;   /* --container-id */
+	const char *container;      /* --container: name or beginning of an id, in a shared PID namespace */
+	bool node;                  /* --node: every pod below host_cgroup */
+	const char *pod_logs;       /* --pod-logs: where names of pods are (node.h) */
+	const char *container_logs; /* --container-logs: the same for containers */
 };
 
 /* In the order of choice. */
-enum target_way { WAY_CGROUP, WAY_PID, WAY_HOST_VIEW, WAY_SHARED_PIDS, WAY_OWN_CGROUP };
+enum target_way { WAY_CGROUP, WAY_PID, WAY_HOST_VIEW, WAY_SHARED_PIDS, WAY_OWN_CGROUP, WAY_NODE };
 
-/* "explicit cgroup", "explicit pid", "host view", "shared PID namespace", "own cgroup" */
+/* "explicit cgroup", "explicit pid", "host view", "shared PID namespace", "own cgroup", "node" */
 const char *target_way_name(enum target_way way);
 
 /* 0, or -EINVAL with a sentence about options that do not go together. */

@@ -18,6 +18,8 @@ const char *scope_name(enum scope s);
 
 /* Who it is; filled by the ways of target.h. Unknown parts are empty. */
 struct identity {
+	char namespace_name[64]; /* node mode only: elsewhere the scrape knows these two */
+	char pod[254];
 	char container[128]; /* name in the pod, else the short id, else the cgroup's last part */
 	char id[CONTAINER_ID_LEN + 1];
 	char pod_uid[128];
