@@ -307,8 +307,8 @@ END
 
 # h2_serve [KEY CERT]: nghttpd takes no port 0, so a port that nobody used a moment ago is tried
 h2_serve() {
-  local tries
-  for tries in 1 2 3 4 5; do
+  local _
+  for _ in 1 2 3 4 5; do
     port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
     mkdir -p root && echo hello >root/index.html
     if [ $# -gt 0 ]; then
