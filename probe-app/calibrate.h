@@ -2,14 +2,16 @@
  *
  * Measured is the thread's own CPU time, so that other processes which take the CPU away do not count. What
  * remains as noise is what slows the CPU itself down: the other hardware thread of the core, the host's
- * other guests, the clock frequency. All of it makes rounds slower, never faster, and it comes and goes. So
+ * other guests, the clock frequency. Nearly all of it makes rounds slower, and it comes and goes. So
  * samples are taken in short windows over 3 s or more, a window counts with its 10th percentile, and the
  * windows that are fastest, and agree with each other, are the answer: the median of all of them.
  *
- * Measured on 2 virtual CPUs at a load average of 8 to 16 (compilers), 12 times like that and 12 times with four more
- * busy loops: 23 results within 0.8 % of their median, one refusal (tests/live/probe-calibration). What cannot be seen
- * from inside is a slow phase that lasts all the time: a hardware thread next to ours that is busy from beginning to
- * end, a clock that the whole host has turned down.
+ * Measured on 2 virtual CPUs kept busy by compilers (load average 4 to 16), in three series: 27 times like that and 27
+ * times with four more busy loops gave 51 results, each within 0.8 % of its series' median, and 3 refusals while
+ * the clock kept moving between two speeds, for which a fifth of the windows may now be faster
+ * (tests/live/probe-calibration). From one series to the next the host's clock moved the result by 11 %. What cannot
+ * be seen from inside is a slow phase that lasts all the time: a hardware thread next to ours that is busy from
+ * beginning to end, a clock that the whole host has turned down.
  *
  * Refused when no such agreement is reached, and when a CPU quota stopped the process meanwhile: then
  * the same work costs more CPU time (caches are cold after each stop).
