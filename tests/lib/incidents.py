@@ -2,7 +2,7 @@
 """Makes the incidents of study 2 for real and compares the sidecar's verdict with the right one.
 
 usage: tests/lib/incidents.py [--build DIR] [--runs N] [--incidents A,B,C,D,F] [--seed N] [--cpu-seconds S]
-                              [--calm-wait S] [--log FILE.jsonl]
+                              [--calm-wait S] [--again N] [--log FILE.jsonl]
 
 The work is a busy loop of 2 s of CPU time in a cgroup of its own, under these circumstances:
     A  nothing                                          own_code
@@ -16,7 +16,7 @@ the window since that token after it. All helpers are tracked by pid, ended and 
 All but C want a calm machine: other work on the CPUs makes the verdict "contention", and rightly so. Therefore their
 cgroup outweighs the rest of the machine; before A and D the CPUs should be idle for a second, which is waited for up to
 --calm-wait seconds; and when a verdict is not the right one while others used more than a quarter of a CPU, the run is
-made again, up to 4 times. All that is told. Exit status: 0 all verdicts are right; 1 some are not;
+made again, up to --again (4) times. All that is told. Exit status: 0 all verdicts are right; 1 some are not;
 77 the machine was never calm, or cannot do this (a sentence on stderr).
 
 Cgroups: v2, or v1 with the v2 tree beside it (hybrid). Needs root.
@@ -37,7 +37,6 @@ CAUSES = ["own_code", "throttled", "throttled_above", "contention", "io_wait", "
 RIVALS = 12
 QUOTA_USEC, PERIOD_USEC = 30000, 100000
 OTHERS_MAX_CORES = 0.25
-AGAIN_MAX = 4
 
 # Fixed CPU time, not fixed work: the machine's speed changes nothing. The rivals and the writer end with SIGKILL.
 WORK = "import time\nwhile time.process_time() < %f:\n    for _ in range(20000): pass"
@@ -308,7 +307,7 @@ def run_all(options):
     random.Random(options.seed).shuffle(plan)
     cgroups, helpers, results = Cgroups(), Helpers(), []
     for number, kind in enumerate(plan):
-        for again in range(AGAIN_MAX + 1):
+        for _ in range(options.again + 1):
             note = wait_until_calm(options.calm_wait) if kind in "AD" else ""
             result = run_one(kind, options, cgroups, helpers, number)
             disturbed = result["others_cores"] > OTHERS_MAX_CORES and not is_right(result)
@@ -319,7 +318,7 @@ def run_all(options):
                 break
             tell(result, note + "; other work came between: again")
         else:
-            raise CannotDo("other work on this machine came between %d times in a row" % (AGAIN_MAX + 1))
+            raise CannotDo("other work on this machine came between %d times in a row" % (options.again + 1))
         tell(result, note)
         results.append(result)
     print_matrix(results, sorted(set(kinds)))
@@ -335,6 +334,7 @@ def main():
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 31))
     parser.add_argument("--cpu-seconds", type=float, default=2.0)
     parser.add_argument("--calm-wait", type=float, default=20)
+    parser.add_argument("--again", type=int, default=4)
     parser.add_argument("--log")
     options = parser.parse_args()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
