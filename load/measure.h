@@ -16,11 +16,11 @@ struct measure {
 };
 
 /* How many requests may be in flight: --connections, the threads of a closed loop, or else as many as the schedule
- * sends in 2 s (8 to 1000), so that a server that stalls for a second delays no send. */
+ * sends in 2 s (8 to 900), so that a server that stalls for a second delays no send. */
 uint64_t measure_connections(const struct measure *m);
 
 /* How many warm-up requests there are: --warmup, or one for each of the --connections or threads, or else as many as
- * the schedule sends at once (8 to 1000). */
+ * the schedule sends in 10 ms (8 to 900). */
 uint64_t measure_warm_up(const struct measure *m);
 
 /* Fills r, which result_init() made and which is to be freed in any case. 0 also for a run that a signal ended

@@ -48,7 +48,7 @@ static void make_table(struct load_options *o, struct opt table[48])
 		{"duration", 't', OPT_DURATION, &o->duration_ns, "TIME",
 		 "of the schedule (default 20s; file: all of it)", NULL, 1, 0, &o->duration_given},
 		{"connections", 'c', OPT_U64, &o->connections, "N",
-		 "at most N requests in flight (default: what the schedule sends in 2 s, 8 to 1000)", NULL, 1, 60000,
+		 "at most N requests in flight (default: what the schedule sends in 2 s, 8 to 900)", NULL, 1, 60000,
 		 &o->connections_given},
 		{"seed", 0, OPT_U64, &o->seed, "N", "poisson: the same seed gives the same schedule (default 1)", NULL,
 		 0, 0, NULL},

@@ -1,8 +1,8 @@
 /* result.h - what a run came to: counts, distributions, and whether it may be believed. Pure.
  *
- * Counts. planned = sent + not sent; sent = ok + failed + unfinished. `ok` is a whole answer with a 2xx status.
- * `failed` is any other answer, and every error; a request that could not be sent (ANSWER_NOT_SENT) is failed too.
- * `unfinished` were on their way when the run was interrupted. `blocked` had to wait for a connection.
+ * Counts. planned = ok + failed + unfinished + what an interruption left unsent. `ok` is a whole answer with a 2xx
+ * status. `failed` is any other answer, and every error; a request that could not be sent (ANSWER_NOT_SENT) is failed
+ * too. `unfinished` were on their way when the run was interrupted. `blocked` had to wait for a connection.
  *
  * Samples. The distribution of the answer time holds every ok request, and every one that timed out, with the time that
  * had passed until then: leaving those out would make a service look fast because it does not answer. Other failures
