@@ -235,7 +235,10 @@ static enum contention_by who(const struct bench *b)
 		return CONTENTION_OWN_THREADS;
 	if (isnan(others))
 		return CONTENTION_UNKNOWN;
-	return others > own ? CONTENTION_NEIGHBOURS : CONTENTION_OWN_THREADS;
+	/* On a full node whatever the others use is missing here, also less than it uses itself. Where CPUs are idle,
+	 * its threads come all at once or may not run there, and only much work of others is more likely. */
+	double enough = idle_share(b->in) < 0.25 ? own / 4 : own;
+	return others > enough ? CONTENTION_NEIGHBOURS : CONTENTION_OWN_THREADS;
 }
 
 static void describe_contention(struct bench *b, double pressure, double wait)

@@ -416,6 +416,8 @@ static void test_contention_by(void **state)
 		{"its own threads fill its two CPUs; the node's other sixty-two are busy with others", 1.98, 40, 64, 0,
 		 2, CONTENTION_OWN_THREADS},
 		{"half of its two CPUs, all of the node busy", 1.0, 64, 64, 0, 2, CONTENTION_NEIGHBOURS},
+		{"two threads on two CPUs, others take two fifths", 1.2, 2, 2, 0, 2, CONTENTION_NEIGHBOURS},
+		{"bursts of its own on a half idle node", 0.8, 1.0, 2, 0, 2, CONTENTION_OWN_THREADS},
 		{"the hypervisor takes a third", 1.0, 1.2, 2, 0.66, 2, CONTENTION_HYPERVISOR},
 		{"a little steal is none", 1.9, 1.95, 2, 0.05, 2, CONTENTION_OWN_THREADS},
 		{"affinity not known", 0.6, 2, 2, 0, NAN, CONTENTION_NEIGHBOURS},
