@@ -149,14 +149,17 @@ static struct due what_is_due(struct sampler *s, int64_t now_ns)
 }
 
 /* A window that is judged needs a full sample at its end: counters and pressure of different instants do not fit. On a
- * node with hundreds of containers the full one of every second is left out, and with it the worst second: it would cost
- * more than all the rest. */
+ * node with hundreds of containers the full one of every second is left out, and with it the worst second, and the
+ * pods' own levels are read with the full ones only: these would cost more than all the rest. */
 static void sample_all(struct sampler *s, const struct due *due)
 {
-	bool seconds = due->second && s->finder.way != WAY_NODE;
+	bool is_node = s->finder.way == WAY_NODE;
+	bool seconds = due->second && !is_node;
 	bool full = seconds || due->event || due->log;
 	for (size_t i = 0; i < s->fleet.n; i++) {
 		struct watch *w = s->fleet.watches[i];
+		if (is_node && !full && w->who.scope == SCOPE_POD)
+			continue;
 		if (w->open)
 			sample_watch(s, w, full ? SNAPSHOT_FULL : SNAPSHOT_FAST);
 		else if (full)

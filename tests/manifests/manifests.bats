@@ -16,6 +16,10 @@ setup() {
   if grep -q 'skipped:' "$BATS_FILE_TMPDIR/first"; then skip "$(sed -n 's/.*skipped: //p' "$BATS_FILE_TMPDIR/first")"; fi
 }
 
+teardown() {
+  [ -z "${probe-}" ] || end_processes "$probe"
+}
+
 # run_check ARGUMENT...: as a developer would; a check that could not be made skips the test
 run_check() {
   run env -u HEADROOM_TEST_STRICT "$check" "$@"
@@ -201,6 +205,53 @@ END
   [[ $output == *"nothing is called headroom_container_cpu_usages_seconds_total"* ]]
   [[ $output == *histogram_quantil* ]]
   [[ $output == *graphToolTip* ]]
+}
+
+# args OVERLAY CONTAINER: what the rendered manifest gives a container, one a line
+args() {
+  kubectl kustomize "$top/manifests/overlays/$1" | python3 -c '
+import sys, yaml
+for o in yaml.safe_load_all(sys.stdin):
+    spec = o["spec"].get("template", {}).get("spec", {})
+    for c in spec.get("containers", []) + spec.get("initContainers", []):
+        if c["name"] == sys.argv[1]:
+            print("\n".join(c["args"]))' "$2"
+}
+
+@test "probe and load run with the arguments of the manifests; shards are joined" {
+  need headroom-probe headroom-load
+  local options pids=() i start
+  mapfile -t options < <(args probe probe | sed 's/0.0.0.0:8080/127.0.0.1:0/; s/--cpu-ms=4/--cpu-ms=0.5/')
+  [ ${#options[@]} -gt 0 ]
+  "$build/headroom-probe" "${options[@]}" >"$BATS_TEST_TMPDIR/probe" 2>&1 3>&- &
+  probe=$!
+  wait_until 30 grep -qE '127.0.0.1:[0-9]+' "$BATS_TEST_TMPDIR/probe"
+  local url
+  url=$(grep -oE '127.0.0.1:[0-9]+' "$BATS_TEST_TMPDIR/probe" | head -1)
+
+  mapfile -t options < <(args load load | sed "s/headroom-probe:8080/$url/; s/=20s/=2s/")
+  run "$build/headroom-load" "${options[@]}" --lateness-bound=1s
+  [ "$status" -eq 0 ]
+  [[ $output == *"40 planned, 40 sent, 40 ok"* ]]
+
+  # four pods: what Kubernetes would put in, at a tenth of the rate and for 2 s
+  args scale load >"$BATS_TEST_TMPDIR/args"
+  start=$(date -u -d '+5 seconds' +%FT%TZ)
+  for i in 0 1 2 3; do
+    mapfile -t options < <(sed "s/headroom-probe:8080/$url/; s/START_AT/$start/; s/=60s/=2s/; s/=2000/=100/
+      s/\$(INDEX)/$i/; s/\$(SHARDS)/4/" "$BATS_TEST_TMPDIR/args")
+    "$build/headroom-load" "${options[@]}" --lateness-bound=1s >"$BATS_TEST_TMPDIR/$i.json" 3>&- &
+    pids+=($!)
+  done
+  for i in "${pids[@]}"; do wait "$i"; done
+  end_processes "$probe"
+  cat "$BATS_TEST_TMPDIR"/[0-3].json >"$BATS_TEST_TMPDIR/all"
+  run "$build/headroom-load" merge - <"$BATS_TEST_TMPDIR/all"
+  [[ $output == *"merged from 4 results"* ]]
+  cat "$BATS_TEST_TMPDIR"/[0-2].json >"$BATS_TEST_TMPDIR/three"
+  run "$build/headroom-load" merge - <"$BATS_TEST_TMPDIR/three"
+  [ "$status" -eq 2 ]
+  [[ $output == *"shard 3/4 is missing"* ]]
 }
 
 @test "without a tool a check says so, and strict mode does not let it pass" {
