@@ -223,6 +223,33 @@ SH
   [[ $output == *"left out: "*"lateness p99 of 9 ms"* ]]
 }
 
+@test "a sender that comes too late for its first instant gets more time" {
+  # the real one, asleep for longer than the lead each time a file does not say that it has been
+  mv bin/headroom-load bin/real-load
+  fake headroom-load <<'SH'
+case " $* " in *" --start-mono-ns "*) [ -e slept ] || { touch slept; sleep 2; } ;; esac
+exec "${0%/*}/real-load" "$@"
+SH
+  study --seconds 1 --lateness-bound 1s
+  [ "$status" -le 1 ]
+  [ -z "$stderr" ]
+  [ -e slept ]
+  [ "$(column out/runs.csv valid | grep -c true)" = 6 ]
+}
+
+@test "a sender that always comes too late ends the study with its own last words" {
+  mv bin/headroom-load bin/real-load
+  fake headroom-load <<'SH'
+case " $* " in *" --start-mono-ns "*) echo "start earlier" >&2; while [ $# -gt 0 ]; do [ "$1" != --start-mono-ns ] || at=$2; shift; done
+  # as late as the real one is: after that instant
+  awk -v at="$at" '{ left = at / 1e9 - $1; if (left > 0) system("sleep " left + 0.05) }' /proc/uptime; exit 1 ;; esac
+exec "${0%/*}/real-load" "$@"
+SH
+  study --seconds 1
+  [ "$status" = 1 ]
+  [[ $stderr == *"too late for its first send: start earlier" ]]
+}
+
 @test "programs that fail: one sentence with their own last words, and nothing is left" {
   local name
   for name in probe load sidecar; do
