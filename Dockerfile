@@ -10,10 +10,11 @@
 ARG BASE=debian:bookworm-slim
 # set by BuildKit and buildah; the classic builder is told by scripts/image.sh
 ARG BUILDPLATFORM
+ARG TARGETARCH
 
 # --- the programs: compiled and tested ---------------------------------------------------------------------------------
 FROM --platform=${BUILDPLATFORM:-linux/amd64} ${BASE} AS build
-ARG TARGETARCH=
+ARG TARGETARCH
 WORKDIR /src
 # From what changes seldom to what changes often: packages, libraries built from Debian's sources, the programs.
 COPY scripts/deps.sh scripts/image-arch.sh scripts/image-packages.sh scripts/
@@ -28,7 +29,7 @@ ARG CHECK=fast
 RUN scripts/image-build.sh check "${CHECK}"
 
 # --- the sidecar alone -------------------------------------------------------------------------------------------------
-FROM scratch AS sidecar
+FROM --platform=linux/${TARGETARCH:-amd64} scratch AS sidecar
 ARG VERSION=unknown
 ARG REVISION=
 ARG CREATED=
@@ -43,7 +44,7 @@ USER 65532:65532
 ENTRYPOINT ["headroom-sidecar"]
 
 # --- all programs (the default) ----------------------------------------------------------------------------------------
-FROM scratch AS headroom
+FROM --platform=linux/${TARGETARCH:-amd64} scratch AS headroom
 ARG VERSION=unknown
 ARG REVISION=
 ARG CREATED=

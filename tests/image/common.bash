@@ -1,10 +1,12 @@
 # Loaded by the bats files here: load common
 load ../lib/common
 
+# shellcheck disable=SC2034 # for the files that load this
 image=headroom:test
+# shellcheck disable=SC2034
 sidecar_image=headroom-sidecar:test
 
-# in_image OPTIONS... -- ARGUMENTS...: a container of the whole image, named, removed at its end
+# container_name NAME: as the engine knows it
 container_name() { printf 'headroom-test-%s-%s' "$$" "${1-}"; }
 
 # started NAME RUN-OPTIONS... : a container in the background; teardown removes it
