@@ -232,7 +232,7 @@ static void print_pressure(const struct look *l, FILE *out)
 {
 	static const char *const names[PSI_RESOURCES] = {"CPU", "I/O", "memory"};
 	fputs("pressure  ", out);
-	for (size_t i = 0; i < PSI_RESOURCES; i++) {
+	for (enum psi_resource i = 0; i < PSI_RESOURCES; i++) {
 		double share = window_psi_share(&l->window, i);
 		if (isnan(share))
 			fprintf(out, " %s %s%s", names[i], psi_status_name(l->to.psi_status[i]),
