@@ -69,10 +69,10 @@ class Cgroups:
             for line in f:
                 _, folder, kind, options = line.split()[:4]
                 if kind == "cgroup2":
-                    mounts["v2"] = folder
+                    mounts.setdefault("v2", folder)
                 elif kind == "cgroup":
                     for controller in {"cpu", "cpuacct"} & set(options.split(",")):
-                        mounts[controller] = folder
+                        mounts.setdefault(controller, folder)
         if "v2" not in mounts:
             raise CannotDo("no cgroup v2 hierarchy is mounted: there is no pressure of a cgroup")
         self.is_v1 = "cpu" in mounts

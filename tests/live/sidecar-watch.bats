@@ -21,26 +21,32 @@ teardown() {
   for ((i = ${#made[@]} - 1; i >= 0; i--)); do unmake "${made[i]}"; done
 }
 
-# Where the quota is, and all folders that a process must be put into for usage and pressure as well.
+# Where the quota is, and all folders that a process must be put into for usage and pressure as well. The first mount of
+# each hierarchy: others (of a container's root, say) show the same.
 find_hierarchies() {
-  roots=()
-  cpu_root=
+  local folder kind options acct_root=
+  cpu_root='' v2_root=''
   while read -r _ folder kind options _; do
-    case $kind,$options in
-      cgroup2,*) roots+=("$folder"); [ -n "$cpu_root" ] || cpu_root=$folder; v2_root=$folder ;;
-      cgroup,*) if [[ ,$options, == *,cpu,* ]]; then cpu_root=$folder; roots+=("$folder"); elif [[ ,$options, == *,cpuacct,* ]]; then roots+=("$folder"); fi ;;
+    case $kind,$options, in
+      cgroup2,*) v2_root=${v2_root:-$folder} ;;
+      cgroup,*,cpu,*) cpu_root=${cpu_root:-$folder} ;;
     esac
-  done < <(sort -k 3 /proc/self/mounts)
-  [ -n "$cpu_root" ] && [ -w "$cpu_root/cgroup.procs" ] || not_on_this_host "cgroups cannot be made here"
+    case $kind,$options, in
+      cgroup,*,cpuacct,*) acct_root=${acct_root:-$folder} ;;
+    esac
+  done </proc/self/mounts
+  cpu_root=${cpu_root:-$v2_root}
+  mapfile -t roots < <(printf '%s\n' "$cpu_root" "$acct_root" "$v2_root" | grep . | sort -u)
+  if [ -z "$v2_root" ] || [ ! -w "$cpu_root/cgroup.procs" ]; then not_on_this_host "cgroups cannot be made here"; fi
 }
 is_v1() { [ -e "$cpu_root/cpu.shares" ]; }
 
 # One at the top outweighs other work on this machine: what is throttled here must not wait for others instead.
 make_cgroup() {
   local root
+  made+=("$1")
   for root in "${roots[@]}"; do mkdir "$root/$1"; done
   if is_v1; then echo 262144 >"$cpu_root/$1/cpu.shares"; else echo 10000 >"$cpu_root/$1/cpu.weight"; fi
-  made+=("$1")
 }
 unmake() {
   local root
