@@ -113,11 +113,11 @@ enum snapshot_what {
  * from its mask or has its state set, and the first such reason is put into f; that is no failure of the whole. */
 int reader_take(const struct reader *r, enum snapshot_what what, struct snapshot *s, struct fault *f);
 
-/* Harmless on one that is all zero or closed already. */
 /* Pressure that was switched off ends the kept descriptors: opens those anew that could not be read in the last full
  * snapshot. Cheap enough for every few seconds. */
 void reader_reopen_pressure(struct reader *r, const struct cgroup_target *target, const struct snapshot *last);
 
+/* Harmless on one that is all zero or closed already. */
 void reader_close(struct reader *r);
 
 /* ---- judging the quotas of one snapshot (pure) ---- */

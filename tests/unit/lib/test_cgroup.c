@@ -151,6 +151,19 @@ static void test_two_answers(void **state)
 	cgroup_target_release(&t);
 }
 
+static void test_long_path(void **state)
+{
+	(void)state;
+	struct cgroup_target t;
+	char line[HEADROOM_PATH_MAX + 100];
+	memset(line, 'x', sizeof line - 1);
+	memcpy(line, "0::/", 4);
+	line[sizeof line - 1] = '\0';
+	file_write(folder, "proc/self/mountinfo", "1 0 0:1 / /cg rw - cgroup2 c rw\n");
+	file_write(folder, "proc/self/cgroup", line);
+	resolve(&t, "self", ENAMETOOLONG, "names a cgroup of");
+}
+
 /* Of several mounts of one hierarchy, the one with the shortest root shows the most ancestors. */
 static void test_widest_mount(void **state)
 {
@@ -351,6 +364,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_named_hierarchy, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_failures, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_two_answers, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_long_path, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_widest_mount, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_neighbour, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_neighbour_through_own_mounts, setup, teardown),

@@ -146,6 +146,29 @@ static void test_find_pod(void **state)
 	hostview_close(&v);
 }
 
+/* Containers come in the order of their names, whatever the file system's is; other folders of a pod are none. */
+static void test_order(void **state)
+{
+	(void)state;
+	struct hostview v;
+	struct host_pod p;
+	static const char order[] = "0123456789abcdef";
+	make_v2_tree();
+	for (size_t i = 0; i < 16; i++) {
+		char path[400];
+		snprintf(path, sizeof path, "host/" POD "cri-containerd-%c%s.scope/cpu.max", order[(i * 7 + 3) % 16],
+			 ID_A + 1);
+		file_write(folder, path, "max\n");
+	}
+	assert_int_equal(hostview_open(&v, &tree, "/host", NULL), 0);
+	assert_int_equal(hostview_find(&p, &v, &tree, UID, NULL, NULL), 0);
+	assert_int_equal(p.n, 16);
+	for (size_t i = 0; i < p.n; i++)
+		assert_int_equal(p.containers[i].id[0], order[i]);
+	host_pod_release(&p);
+	hostview_close(&v);
+}
+
 static void test_find_container(void **state)
 {
 	(void)state;
@@ -261,6 +284,7 @@ int main(void)
 		cmocka_unit_test(test_container_id),
 		cmocka_unit_test(test_is_pod),
 		cmocka_unit_test_setup_teardown(test_find_pod, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_order, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_find_container, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_bad_queries, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_open_v1_by_files, setup, teardown),

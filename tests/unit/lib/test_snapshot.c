@@ -218,6 +218,32 @@ static void test_reader_broken_files(void **state)
 	reader_close(&reader);
 }
 
+/* Pressure that was switched off and on again is read again; what can be read stays open. */
+static void test_pressure_comes_back(void **state)
+{
+	(void)state;
+	struct snapshot s = {0};
+	struct fault f = {0};
+	char path[128];
+	snprintf(path, sizeof path, "%s/cg/a/b/cpu.pressure", folder);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(cgroup_resolve_process(&target, &tree, "self", &f), 0);
+	assert_int_equal(reader_open(&reader, &target, &f), 0);
+	assert_int_equal(reader_take(&reader, SNAPSHOT_FULL, &s, &f), 0);
+	assert_int_equal(s.psi_status[PSI_CPU], PSI_ABSENT);
+	file_write(folder, "cg/a/b/cpu.pressure", "some avg10=0.00 avg60=0.00 avg300=0.00 total=3\n");
+	reader_reopen_pressure(&reader, &target, &s);
+	assert_int_equal(reader_take(&reader, SNAPSHOT_FULL, &s, &f), 0);
+	assert_int_equal(s.psi_status[PSI_CPU], PSI_OK);
+	assert_int_equal(s.psi[PSI_CPU].some.total_usec, 3);
+	assert_int_equal(s.psi_status[PSI_IO], PSI_ABSENT);
+	int kept = reader.psi[PSI_CPU].fd;
+	reader_reopen_pressure(&reader, &target, &s);
+	assert_int_equal(reader.psi[PSI_CPU].fd, kept);
+	reader_close(&reader);
+	cgroup_target_release(&target);
+}
+
 static void test_reader_hostile_quota(void **state)
 {
 	(void)state;
@@ -409,6 +435,7 @@ int main(void)
 		cmocka_unit_test(test_names),
 		cmocka_unit_test_setup_teardown(test_reader_v2, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_reader_broken_files, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_pressure_comes_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_reader_hostile_quota, setup, teardown),
 		cmocka_unit_test(test_reader_never_opened),
 		cmocka_unit_test_setup_teardown(test_reader_too_deep, setup, teardown),
