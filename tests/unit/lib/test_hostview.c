@@ -157,7 +157,7 @@ static void test_order(void **state)
 	for (size_t i = 0; i < 16; i++) {
 		char path[400];
 		snprintf(path, sizeof path, "host/" POD "cri-containerd-%c%s.scope/cpu.max", order[(i * 7 + 3) % 16],
-			 ID_A + 1);
+			 &ID_A[1]);
 		file_write(folder, path, "max\n");
 	}
 	assert_int_equal(hostview_open(&v, &tree, "/host", NULL), 0);
