@@ -2,12 +2,41 @@
 
 #include <string.h>
 
-void fleet_open_node(struct fleet *fleet, const struct tree *t)
+static void open_own(struct fleet *fleet, const struct tree *t)
 {
+	CLEANUP_CGROUP_TARGET struct cgroup_target target = CGROUP_TARGET_NONE;
+	fleet->own_open =
+		cgroup_resolve_process(&target, t, "self", NULL) == 0 && reader_open(&fleet->own, &target, NULL) == 0;
+}
+
+void fleet_open(struct fleet *fleet, const struct tree *t)
+{
+	open_own(fleet, t);
 	CLEANUP_CLOSE int proc = tree_open_folder(t, "proc", NULL);
 	fleet->proc_stat = TEXTFILE_CLOSED;
 	if (proc >= 0)
 		(void)(textfile_open_at(&fleet->proc_stat, proc, "stat", NULL) == 0);
+}
+
+void fleet_close(struct fleet *fleet)
+{
+	textfile_close(&fleet->proc_stat);
+	if (fleet->own_open)
+		reader_close(&fleet->own);
+	fleet->own_open = false;
+}
+
+bool fleet_own_throttling(const struct fleet *fleet, uint64_t *nr_throttled, uint64_t *throttled_usec)
+{
+	struct snapshot s = {0};
+	if (!fleet->own_open || reader_take(&fleet->own, SNAPSHOT_FULL, &s, NULL) < 0)
+		return false;
+	struct limit limit = limit_of(&s);
+	const struct counters *c = &s.levels[limit.level].counters;
+	*nr_throttled = c->value[COUNTER_NR_THROTTLED];
+	*throttled_usec = c->value[COUNTER_THROTTLED];
+	return limit.status == LIMIT_SET && counters_have(c, COUNTER_NR_THROTTLED) &&
+	       counters_have(c, COUNTER_THROTTLED);
 }
 
 static const struct cpu_ticks *read_ticks(const struct fleet *fleet, struct cpu_ticks *ticks)

@@ -24,10 +24,16 @@ struct fleet {
 	struct vitals vitals;
 	struct log log;
 	struct textfile proc_stat; /* of the node */
+	bool own_open;             /* our own cgroup could be opened */
+	struct reader own;
 };
 
-/* Opens what is the node's, not a container's. What is not there is missing from the witnesses. */
-void fleet_open_node(struct fleet *fleet, const struct tree *t);
+/* Opens what is the node's and what is our own, not a container's. What is not there is missing from the witnesses. */
+void fleet_open(struct fleet *fleet, const struct tree *t);
+void fleet_close(struct fleet *fleet);
+
+/* Our own throttling: a sidecar with a small limit is itself a known source of alerts. False: nothing is known. */
+bool fleet_own_throttling(const struct fleet *fleet, uint64_t *nr_throttled, uint64_t *throttled_usec);
 
 /* The other witnesses of a watch, open or denied: the node's ticks, the run-queue wait of its threads. */
 void fleet_take_witnesses(const struct fleet *fleet, struct watch *w);

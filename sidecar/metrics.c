@@ -386,6 +386,14 @@ static void ourselves(const struct page *p)
 	    "CPU time spent in sampling.");
 	own(p, "headroom_sidecar_log_lines_dropped", COUNTER, "", (double)p->fleet->log.dropped,
 	    "Log lines that stdout could not take at once.");
+	uint64_t throttled;
+	uint64_t throttled_usec;
+	if (fleet_own_throttling(p->fleet, &throttled, &throttled_usec)) {
+		own(p, "headroom_sidecar_cpu_cfs_throttled_periods", COUNTER, "", (double)throttled,
+		    "Periods in which the sidecar itself was throttled; absent without a limit.");
+		own(p, "headroom_sidecar_cpu_cfs_throttled_seconds", COUNTER, "seconds", (double)throttled_usec / 1e6,
+		    "Time the sidecar itself was throttled, summed over CPUs.");
+	}
 	own(p, "process_cpu_seconds", COUNTER, "seconds", cpu, "CPU time of this process.");
 	own(p, "process_start_time_seconds", GAUGE, "seconds", (double)v->started_wall_ns / 1e9,
 	    "Start of this process since the epoch.");

@@ -302,7 +302,7 @@ static void close_all(struct sampler *s)
 		watch_delete(s->fleet.watches[i]);
 	free(s->fleet.watches);
 	finder_close(&s->finder);
-	textfile_close(&s->fleet.proc_stat);
+	fleet_close(&s->fleet);
 	exec_release(&s->exec);
 	const int fds[] = {s->epoll_fd, s->timer_fd, s->signal_fd};
 	for (size_t i = 0; i < ARRAY_LEN(fds); i++)
@@ -340,7 +340,7 @@ int sampler_run(const struct tree *t, const struct target_query *q, const struct
 	if (rc == 0)
 		rc = open_loop(&s, f);
 	if (rc == 0) {
-		fleet_open_node(&s.fleet, t);
+		fleet_open(&s.fleet, t);
 		event_started(&s.fleet, s.server ? server_port(s.server) : 0);
 		finder_look(&s.finder, &s.fleet, clock_mono_ns(), true);
 	}
