@@ -212,7 +212,7 @@ image-arm64:
 base-image:
 	@scripts/base-image.sh
 image-test: all
-	@scripts/deps.sh image test
+	@scripts/deps.sh image test vm
 	@tests/run image
 
 # --- packages, installation -------------------------------------------------------------------------------------

@@ -21,10 +21,10 @@ programs() {
     (cd /out && sha256sum ./*/usr/local/bin/*)
 }
 
-# What qemu-user (7.2) is not: it knows no openat2() and no seccomp filters, and has a thread of its own in each process.
+# What qemu-user (7.2) is not: it knows no openat2() and no seccomp filters, has a thread of its own in each process, and is slow.
 # These tests of what a kernel does fail in it; all others must pass.
 not_in_qemu='unit/lib/test_textfile: test_links test_process_root test_live test_without_openat2
-unit/sidecar/test_processes: test_live_wait test_live_end test_live_no_descriptors'
+unit/sidecar/test_processes: test_live_cost test_live_wait test_live_end test_live_no_descriptors'
 
 check_in_qemu() {
     local suites suite known output failed bad=0
