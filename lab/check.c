@@ -157,7 +157,7 @@ static int watch(struct look *l, struct fault *f)
 		at_ns += SAMPLE_MS * NSEC_PER_MSEC;
 		if (clock_sleep_until_ns(at_ns, &interrupted) < 0)
 			break;
-		int rc = reader_take(&l->reader, SNAPSHOT_FAST, &l->to, f);
+		int rc = reader_take(&l->reader, SNAPSHOT_LIMITS, &l->to, f);
 		if (rc < 0)
 			return rc;
 		take_demand(l);

@@ -397,13 +397,12 @@ static bool has_quota(const struct level_figures *level)
 }
 
 static int read_level(const struct reader *r, size_t i, enum snapshot_what what, struct level_figures *out,
-		      struct fault *f)
+		      bool want_counters, struct fault *f)
 {
-	bool own = i == 0;
 	int rc = 0;
-	if (own || what == SNAPSHOT_FULL)
+	if (what >= SNAPSHOT_LIMITS)
 		rc = read_quota(r, &r->levels[i], out, f);
-	if (rc == 0 && (own || has_quota(out)))
+	if (rc == 0 && want_counters && (i == 0 || has_quota(out)))
 		rc = read_stat(&r->levels[i], &out->counters, f);
 	else if (rc == 0 && what == SNAPSHOT_FULL)
 		out->counters = (struct counters){0};
@@ -418,8 +417,10 @@ int reader_take(const struct reader *r, enum snapshot_what what, struct snapshot
 	s->identity = r->identity;
 	s->n_levels = r->n_levels;
 	struct counters before = s->levels[0].counters;
+	/* by the quotas of the sample before: those of this one are being read */
+	size_t binding = what == SNAPSHOT_FULL ? 0 : limit_of(s).level;
 	for (size_t i = 0; i < r->n_levels; i++)
-		if (read_level(r, i, what, &s->levels[i], f) < 0)
+		if (read_level(r, i, what, &s->levels[i], what == SNAPSHOT_FULL || i == 0 || i == binding, f) < 0)
 			return fault_set(f, -ENODEV, "the cgroup %s was removed", r->levels[i].name);
 	if (r->hierarchy == HIERARCHY_V1)
 		read_own_v1(r, what, &before, &s->levels[0].counters, f);

@@ -104,11 +104,12 @@ struct reader {
 int reader_open(struct reader *r, const struct cgroup_target *target, struct fault *f) MUST_CHECK;
 
 enum snapshot_what {
-	SNAPSHOT_FAST = 0, /* own cpu.stat and quota, cpu.stat of ancestors with a quota: every sample */
-	SNAPSHOT_FULL = 1, /* and the quotas of ancestors, pressure, cpu.stat.local */
+	SNAPSHOT_FAST,   /* own counters, and those of the level whose quota binds: every sample */
+	SNAPSHOT_LIMITS, /* and the quotas of all levels: once in a period, since a new one acts from the next on */
+	SNAPSHOT_FULL,   /* and the counters of all levels with a quota, pressure, cpu.stat.local */
 };
 
-/* Fills *s; with SNAPSHOT_FAST what is not read keeps its value in *s, so pass the same one again. 0, or
+/* Fills *s; with less than SNAPSHOT_FULL what is not read keeps its value in *s, so pass the same one again. 0, or
  * -ENODEV when the cgroup is gone (the target must be looked for again). A figure that cannot be read is missing
  * from its mask or has its state set, and the first such reason is put into f; that is no failure of the whole. */
 int reader_take(const struct reader *r, enum snapshot_what what, struct snapshot *s, struct fault *f);

@@ -1,6 +1,15 @@
 #include "fleet.h"
 
+#include "clock.h"
+
+#include <math.h>
 #include <string.h>
+
+double fleet_cpu_us_per_sample(const struct fleet *fleet)
+{
+	const struct vitals *v = &fleet->vitals;
+	return v->ticks ? (double)(clock_process_cpu_ns() - v->started_cpu_ns) / 1e3 / (double)v->ticks : NAN;
+}
 
 static void open_own(struct fleet *fleet, const struct tree *t)
 {

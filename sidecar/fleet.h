@@ -8,10 +8,10 @@
 struct vitals {
 	int64_t started_mono_ns, started_wall_ns;
 	int64_t interval_ns;
-	uint64_t ticks;          /* samples of all watches taken together count once */
-	uint64_t late_ticks;     /* begun more than half an interval after their instant */
-	uint64_t missed_ticks;   /* instants that passed without a sample */
-	int64_t sampling_cpu_ns; /* thread CPU time spent in sampling */
+	uint64_t ticks;         /* samples of all watches taken together count once */
+	uint64_t late_ticks;    /* begun more than half an interval after their instant */
+	uint64_t missed_ticks;  /* instants that passed without a sample */
+	int64_t started_cpu_ns; /* CPU time of this process when the sampling began */
 };
 
 struct fleet {
@@ -27,6 +27,10 @@ struct fleet {
 	bool own_open;             /* our own cgroup could be opened */
 	struct reader own;
 };
+
+/* CPU time of the whole process, HTTP and logging included, for each sample: reading the clock of one thread twice at
+ * every sample would be a tenth of what is measured. NaN before the first. */
+double fleet_cpu_us_per_sample(const struct fleet *fleet);
 
 /* Opens what is the node's and what is our own, not a container's. What is not there is missing from the witnesses. */
 void fleet_open(struct fleet *fleet, const struct tree *t);

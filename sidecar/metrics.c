@@ -382,8 +382,6 @@ static void ourselves(const struct page *p)
 	    "Samples begun more than half an interval late.");
 	own(p, "headroom_sidecar_missed_ticks", COUNTER, "", (double)v->missed_ticks,
 	    "Instants that passed without a sample.");
-	own(p, "headroom_sidecar_sampling_cpu_seconds", COUNTER, "seconds", (double)v->sampling_cpu_ns / 1e9,
-	    "CPU time spent in sampling.");
 	own(p, "headroom_sidecar_log_lines_dropped", COUNTER, "", (double)p->fleet->log.dropped,
 	    "Log lines that stdout could not take at once.");
 	uint64_t throttled;

@@ -51,7 +51,7 @@ void report_put_vitals(json_value *o, const struct fleet *fleet)
 	json_set_u64(o, "samples", v->ticks);
 	json_set_u64(o, "late_ticks", v->late_ticks);
 	json_set_u64(o, "missed_ticks", v->missed_ticks);
-	json_set_real(o, "cpu_us_per_sample", v->ticks ? (double)v->sampling_cpu_ns / 1e3 / (double)v->ticks : NAN);
+	json_set_real(o, "cpu_us_per_sample", fleet_cpu_us_per_sample(fleet));
 	json_set_u64(o, "lines_dropped", fleet->log.dropped);
 }
 

@@ -23,7 +23,7 @@ struct sampler {
 	struct server *server;
 	struct exec exec;
 	int epoll_fd, timer_fd, signal_fd;
-	int64_t next_tick_ns, next_second_ns, next_log_ns, next_event_ns;
+	int64_t next_tick_ns, next_limits_ns, next_second_ns, next_log_ns, next_event_ns;
 	bool stop;
 	int status;
 };
@@ -136,12 +136,13 @@ static bool is_due(int64_t *next_ns, int64_t every_ns, int64_t now_ns)
 
 /* What falls on a tick. */
 struct due {
-	bool second, event, log;
+	bool limits, second, event, log;
 };
 
 static struct due what_is_due(struct sampler *s, int64_t now_ns)
 {
 	return (struct due){
+		.limits = is_due(&s->next_limits_ns, CPU_PERIOD_DEFAULT_USEC * NSEC_PER_USEC, now_ns),
 		.second = is_due(&s->next_second_ns, NSEC_PER_SEC, now_ns),
 		.event = is_due(&s->next_event_ns, s->options->event_window_ns, now_ns),
 		.log = is_due(&s->next_log_ns, s->options->log_every_ns, now_ns),
@@ -156,12 +157,13 @@ static void sample_all(struct sampler *s, const struct due *due)
 	bool is_node = s->finder.way == WAY_NODE;
 	bool seconds = due->second && !is_node;
 	bool full = seconds || due->event || due->log;
+	enum snapshot_what what = full ? SNAPSHOT_FULL : due->limits ? SNAPSHOT_LIMITS : SNAPSHOT_FAST;
 	for (size_t i = 0; i < s->fleet.n; i++) {
 		struct watch *w = s->fleet.watches[i];
 		if (is_node && !full && w->who.scope == SCOPE_POD)
 			continue;
 		if (w->open)
-			sample_watch(s, w, full ? SNAPSHOT_FULL : SNAPSHOT_FAST);
+			sample_watch(s, w, what);
 		else if (full)
 			fleet_take_witnesses(&s->fleet, w);
 		if (seconds && w->open)
@@ -185,7 +187,6 @@ static void on_tick(struct sampler *s)
 	uint64_t expired = 0;
 	if (read(s->timer_fd, &expired, sizeof expired) != sizeof expired || !expired)
 		return;
-	int64_t cpu_before_ns = clock_thread_cpu_ns();
 	int64_t now_ns = clock_mono_ns();
 	struct vitals *v = &s->fleet.vitals;
 	s->next_tick_ns += (int64_t)expired * v->interval_ns;
@@ -195,7 +196,6 @@ static void on_tick(struct sampler *s)
 	v->ticks++;
 	struct due due = what_is_due(s, now_ns);
 	sample_all(s, &due);
-	v->sampling_cpu_ns += clock_thread_cpu_ns() - cpu_before_ns;
 	finder_look(&s->finder, &s->fleet, now_ns, false);
 	judge_and_tell(s, &due);
 	/* idle connections time out only when the server is given a turn; what it has begun is not announced again */
@@ -271,9 +271,11 @@ static void set_schedule(struct sampler *s)
 {
 	int64_t now_ns = clock_mono_ns();
 	s->fleet.vitals.started_mono_ns = now_ns;
+	s->fleet.vitals.started_cpu_ns = clock_process_cpu_ns();
 	s->fleet.vitals.started_wall_ns = clock_wall_ns();
 	s->fleet.vitals.interval_ns = s->options->interval_ns;
 	s->fleet.run_id = (uint64_t)s->fleet.vitals.started_wall_ns ^ ((uint64_t)getpid() << 40);
+	s->next_limits_ns = now_ns + CPU_PERIOD_DEFAULT_USEC * NSEC_PER_USEC;
 	s->next_second_ns = now_ns + NSEC_PER_SEC;
 	s->next_event_ns = now_ns + s->options->event_window_ns;
 	s->next_log_ns = now_ns + s->options->log_every_ns;

@@ -163,7 +163,8 @@ static void test_reader_v2(void **state)
 	assert_int_equal(s.psi_status[PSI_IO], PSI_ABSENT);
 	assert_int_equal(limit_of(&s).level, 1);
 
-	/* the files are re-read in place; a fast snapshot leaves the ancestors' quotas and the pressure as they were */
+	/* the files are re-read in place; a fast snapshot leaves the quotas and the pressure as they were */
+	struct cpu_quota own_before = s.levels[0].quota;
 	file_write(folder, "cg/a/b/cpu.stat", "usage_usec 200\n");
 	file_write(folder, "cg/a/b/cpu.max", "10000 100000\n");
 	file_write(folder, "cg/a/cpu.stat", "nr_periods 11\nnr_throttled 5\nthrottled_usec 5\n");
@@ -172,13 +173,18 @@ static void test_reader_v2(void **state)
 	assert_int_equal(reader_take(&reader, SNAPSHOT_FAST, &s, &f), 0);
 	assert_int_equal(s.levels[0].counters.value[COUNTER_USAGE], 200);
 	assert_false(counters_have(&s.levels[0].counters, COUNTER_NR_PERIODS));
-	assert_int_equal(s.levels[0].quota.quota_usec, 10000);
+	assert_true(s.levels[0].quota.quota_usec == own_before.quota_usec);
 	assert_int_equal(s.levels[1].quota.quota_usec, 30000);
 	assert_int_equal(s.levels[1].counters.value[COUNTER_NR_THROTTLED], 5);
 	assert_int_equal(s.psi[PSI_CPU].some.total_usec, 7);
-	assert_int_equal(limit_of(&s).level, 0);
-	assert_int_equal(reader_take(&reader, SNAPSHOT_FULL, &s, &f), 0);
+	assert_int_equal(limit_of(&s).level, 1);
+	/* the quotas of all levels, nothing else */
+	assert_int_equal(reader_take(&reader, SNAPSHOT_LIMITS, &s, &f), 0);
+	assert_int_equal(s.levels[0].quota.quota_usec, 10000);
 	assert_int_equal(s.levels[1].quota.quota_usec, 5000);
+	assert_int_equal(s.psi[PSI_CPU].some.total_usec, 7);
+	assert_int_equal(limit_of(&s).level, 1);
+	assert_int_equal(reader_take(&reader, SNAPSHOT_FULL, &s, &f), 0);
 	assert_int_equal(s.psi[PSI_CPU].some.total_usec, 9);
 	reader_close(&reader);
 }
