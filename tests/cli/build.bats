@@ -8,7 +8,7 @@ setup() {
   bin=$BATS_TEST_TMPDIR/bin
   mkdir -p "$tree" "$bin"
   cp -r "$top/Makefile" "$top/scripts" "$top/lib" "$tree/"
-  unset MAKEFLAGS MAKELEVEL MAKEOVERRIDES CC CFLAGS CPPFLAGS LDFLAGS
+  unset MAKEFLAGS MAKELEVEL MAKEOVERRIDES CC CFLAGS CPPFLAGS LDFLAGS SAN STATIC COVERAGE B TESTS
 }
 
 # stand_in NAME: its shell text is read from stdin
