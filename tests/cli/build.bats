@@ -8,7 +8,8 @@ setup() {
   bin=$BATS_TEST_TMPDIR/bin
   mkdir -p "$tree" "$bin"
   cp -r "$top/Makefile" "$top/scripts" "$top/lib" "$tree/"
-  unset MAKEFLAGS MAKELEVEL MAKEOVERRIDES CC CFLAGS CPPFLAGS LDFLAGS SAN STATIC COVERAGE B TESTS
+  # what the make that runs the tests was told is not for the one that is tested
+  unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES SAN STATIC COVERAGE B V CC CFLAGS CPPFLAGS LDFLAGS PKG_CONFIG_PATH SAN STATIC COVERAGE B TESTS
 }
 
 # stand_in NAME: its shell text is read from stdin
