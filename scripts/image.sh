@@ -69,6 +69,7 @@ created=$(date -u -d "@$epoch" +%Y-%m-%dT%H:%M:%SZ)
 own_arch=$(dpkg --print-architecture 2>/dev/null || uname -m | sed 's/x86_64/amd64/;s/aarch64/arm64/')
 [ "${arch:-$own_arch}" = "$own_arch" ] || tag=$tag-$arch
 
+classic=''
 options=(--build-arg BASE="$base" --build-arg VERSION="$version" --build-arg REVISION="$revision"
     --build-arg CREATED="$created" --build-arg CHECK="$check")
 buildkit() { [ "${DOCKER_BUILDKIT-}" != 0 ] && docker buildx version >/dev/null 2>&1; }
@@ -77,6 +78,7 @@ if [ "$engine" = docker ] && buildkit; then
     options+=(--load)
 else
     # the classic builder sets neither by itself
+    classic=1
     options+=(--build-arg BUILDPLATFORM="linux/$own_arch" --build-arg TARGETARCH="${arch:-$own_arch}")
 fi
 # An engine without its default network: the build's package manager uses the host's.
@@ -92,6 +94,16 @@ build() {
     buildah) buildah bud "${options[@]}" --layers --target "$1" -t "$2" . ;;
     esac
 }
+# The classic builder writes its own architecture into every image from scratch: corrected in what the engine saves.
+correct_architecture() {
+    local dir config
+    dir=$(mktemp -d)
+    docker save "$1" | tar -C "$dir" -x
+    config=$(sed -n 's/.*"Config":"\([^"]*\)".*/\1/p' "$dir/manifest.json")
+    sed -i "s/\"architecture\":\"[^\"]*\"/\"architecture\":\"$arch\"/" "$dir/$config"
+    tar -C "$dir" -c . | docker load -q
+    rm -rf "$dir"
+}
 size() {
     case $engine in
     docker) docker image inspect -f '{{.Size}}' "$1" ;;
@@ -103,6 +115,9 @@ for image in "${images[@]}"; do
     name=headroom
     [ "$image" = headroom ] || name=headroom-$image
     build "$image" "$name:$tag"
+    if [ "$engine" = docker ] && [ -n "$classic" ] && [ "${arch:-$own_arch}" != "$own_arch" ]; then
+        correct_architecture "$name:$tag"
+    fi
     names+=("$name:$tag")
 done
 for name in "${names[@]}"; do
