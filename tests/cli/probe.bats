@@ -274,6 +274,7 @@ END
 
 @test "a disk without space is 507" {
     [ "$(id -u)" = 0 ] || not_on_this_host "only root can mount a small file system"
+    unshare -m true 2>/dev/null || not_on_this_host "no new mount namespace can be made"
     mkdir "$BATS_TEST_TMPDIR/disk"
     probe_prefix=(unshare -m bash -c 'mount -t tmpfs -o size=1m none "$0" && exec "$@"' "$BATS_TEST_TMPDIR/disk")
     start_probe --rounds 0 --disk-dir "$BATS_TEST_TMPDIR/disk"
