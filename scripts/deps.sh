@@ -27,7 +27,7 @@ packages() {
     # libmicrohttpd and libcurl are built from their Debian source packages: scripts/static-deps.sh
     static) echo "gcc libc6-dev make pkg-config|pkgconf binutils dpkg-dev xz-utils ca-certificates"
         echo "libjansson-dev libssl-dev libc-ares-dev" ;;
-    test) echo "libcmocka-dev bats python3 jq procps util-linux curl openssl nghttp2-server" ;;
+    test) echo "libcmocka-dev bats python3 jq procps util-linux curl openssl nghttp2-server git" ;;
     vm) echo "qemu-system-x86 cpio busybox-static util-linux" ;;
     image) echo "docker.io|docker-ce docker-compose|docker-compose-plugin debootstrap git" ;;
     # npm and promtool often come from elsewhere, where Debian's packages would not fit; kubectl is not in Debian
@@ -49,7 +49,7 @@ tools() {
     case $1 in
     build) echo "${CC:-cc} make ${PKG_CONFIG:-pkg-config}" ;;
     static) echo "dpkg-source" ;;
-    test) echo "bats python3 jq ps setpriv curl openssl nghttpd" ;;
+    test) echo "bats python3 jq ps setpriv curl openssl nghttpd git" ;;
     vm) echo "qemu-system-x86_64 cpio busybox setpriv" ;;
     image) echo "docker debootstrap git" ;;
     manifests) echo "node npm promtool python3" ;;
