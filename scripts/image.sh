@@ -106,8 +106,8 @@ correct_architecture() {
 }
 size() {
     case $engine in
-    docker) docker image inspect -f '{{.Size}}' "$1" ;;
-    buildah) buildah inspect --type image --format '{{.Size}}' "$1" 2>/dev/null || echo '?' ;;
+    docker) echo "$(docker image inspect -f '{{.Size}}' "$1") bytes" ;;
+    buildah) buildah images --format '{{.Size}}' "$1" ;;
     esac
 }
 names=()
@@ -121,5 +121,5 @@ for image in "${images[@]}"; do
     names+=("$name:$tag")
 done
 for name in "${names[@]}"; do
-    say "$name $version ($engine): $(size "$name") bytes"
+    say "$name $version ($engine): $(size "$name")"
 done
