@@ -296,6 +296,18 @@ static int check_query(const char *pod_uid, const char *container_id, struct fau
 	return 0;
 }
 
+/* The beginning of an id must tell one container from all others: a wrong one would be watched silently. */
+static int check_unique(const struct host_pod *p, const char *container_id, struct fault *f)
+{
+	size_t fits = 0;
+	for (size_t i = 0; i < p->n; i++)
+		fits += id_begins(p->containers[i].id, container_id);
+	if (fits <= 1)
+		return 0;
+	return fault_set(f, -EINVAL, "the container id %s fits %zu containers: give more of its digits", container_id,
+			 fits);
+}
+
 int hostview_find(struct host_pod *out, const struct hostview *v, const struct tree *t, const char *pod_uid,
 		  const char *container_id, struct fault *f)
 {
@@ -316,7 +328,7 @@ int hostview_find(struct host_pod *out, const struct hostview *v, const struct t
 	if (!out->below && out->n == 0)
 		return fault_set(f, -ENOENT, "there is no cgroup of %s %s below %s (any more)",
 				 pod_uid ? "pod" : "container", pod_uid ? pod_uid : container_id, top);
-	return 0;
+	return check_unique(out, container_id, f);
 }
 
 void host_pod_release(struct host_pod *p)

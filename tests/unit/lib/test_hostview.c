@@ -220,6 +220,32 @@ static void test_bad_queries(void **state)
 	hostview_close(&v);
 }
 
+static void test_beginning_of_an_id_is_unique(void **state)
+{
+	(void)state;
+	struct hostview v;
+	struct host_pod p;
+	struct fault f = {0};
+	static const char tail[] = "0123456789012345678901234567890123456789012345678901";
+	make_v2_tree();
+	for (int i = 0; i < 2; i++) {
+		char path[400];
+		snprintf(path, sizeof path, "host/docker/%.11s%c%s/cpu.max", "abcdef012345", i ? 'e' : 'd', tail);
+		file_write(folder, path, "max\n");
+		snprintf(path, sizeof path, "host/docker/%.12s%c%.51s/cpu.max", "fedcba987654", i ? '1' : '2', tail);
+		file_write(folder, path, "max\n");
+	}
+	assert_int_equal(hostview_open(&v, &tree, "/host", NULL), 0);
+	assert_int_equal(hostview_find(&p, &v, &tree, NULL, "abcdef01234d", &f), 0);
+	assert_int_equal(p.n, 1);
+	host_pod_release(&p);
+	assert_fault(hostview_find(&p, &v, &tree, NULL, "fedcba987654", &f), &f, EINVAL);
+	host_pod_release(&p);
+	assert_int_equal(hostview_find(&p, &v, &tree, NULL, "fedcba9876542", &f), 0);
+	host_pod_release(&p);
+	hostview_close(&v);
+}
+
 static void test_open_v1_by_files(void **state)
 {
 	(void)state;
@@ -287,6 +313,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_order, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_find_container, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_bad_queries, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_beginning_of_an_id_is_unique, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_open_v1_by_files, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_open_by_mounts, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_open_failures, setup, teardown),
