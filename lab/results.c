@@ -1,11 +1,11 @@
 #include "results.h"
 
 #include "clock.h"
+#include "csv.h"
 #include "files.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 /* ---- rows -----------------------------------------------------------------------------------------------------------
@@ -19,34 +19,6 @@ void results_write_run_head(FILE *out)
 	      out);
 }
 
-static void put_real(FILE *out, double value, int decimals)
-{
-	if (!isnan(value))
-		fprintf(out, "%.*f", decimals, value);
-	fputc(',', out);
-}
-
-static void put_count(FILE *out, uint64_t value)
-{
-	if (value != FIGURE_ABSENT)
-		fprintf(out, "%" PRIu64, value);
-	fputc(',', out);
-}
-
-/* Quoted only where it must be. */
-static void put_text(FILE *out, const char *text)
-{
-	bool quote = strpbrk(text, ",\"\r\n") != NULL;
-	if (quote)
-		fputc('"', out);
-	for (; *text; text++) {
-		if (*text == '"')
-			fputc('"', out);
-		fputc(*text, out);
-	}
-	fputs(quote ? "\"," : ",", out);
-}
-
 static void put_condition(FILE *out, const struct run_plan *plan)
 {
 	char limit[LIMIT_TEXT_SIZE];
@@ -56,13 +28,13 @@ static void put_condition(FILE *out, const struct run_plan *plan)
 
 static void put_extra(FILE *out, const struct run_setup *setup, const struct figures *x)
 {
-	put_text(out, x->invalid_reason);
-	put_count(out, x->planned);
-	put_real(out, x->p90_ms, 3);
-	put_real(out, x->mean_ms, 3);
-	put_count(out, x->psi_io_some_usec);
-	put_real(out, x->steal_share, 4);
-	put_count(out, setup->rounds);
+	csv_put_text(out, x->invalid_reason);
+	csv_put_count(out, x->planned);
+	csv_put_real(out, x->p90_ms, 3);
+	csv_put_real(out, x->mean_ms, 3);
+	csv_put_count(out, x->psi_io_some_usec);
+	csv_put_real(out, x->steal_share, 4);
+	csv_put_count(out, setup->rounds);
 	fprintf(out, "%s\n", limit_way_names[setup->limiter->way]);
 }
 
@@ -70,21 +42,21 @@ void results_write_run_row(FILE *out, const struct run_setup *setup, const struc
 			   const struct figures *x)
 {
 	put_condition(out, plan);
-	put_real(out, x->phase_ms, 3);
-	put_count(out, x->requests);
-	put_count(out, x->ok);
-	put_real(out, x->duration_s, 3);
-	put_real(out, x->cpu_observed_s, 3);
-	put_real(out, x->cpu_cores_mean, 5);
-	put_real(out, x->of_limit, 4);
-	put_real(out, x->p50_ms, 3);
-	put_real(out, x->p99_ms, 3);
-	put_real(out, x->max_ms, 3);
-	put_real(out, x->lateness_p99_ms, 4);
-	put_count(out, x->nr_periods);
-	put_count(out, x->nr_throttled);
-	put_count(out, x->throttled_usec);
-	put_count(out, x->psi_cpu_some_usec);
+	csv_put_real(out, x->phase_ms, 3);
+	csv_put_count(out, x->requests);
+	csv_put_count(out, x->ok);
+	csv_put_real(out, x->duration_s, 3);
+	csv_put_real(out, x->cpu_observed_s, 3);
+	csv_put_real(out, x->cpu_cores_mean, 5);
+	csv_put_real(out, x->of_limit, 4);
+	csv_put_real(out, x->p50_ms, 3);
+	csv_put_real(out, x->p99_ms, 3);
+	csv_put_real(out, x->max_ms, 3);
+	csv_put_real(out, x->lateness_p99_ms, 4);
+	csv_put_count(out, x->nr_periods);
+	csv_put_count(out, x->nr_throttled);
+	csv_put_count(out, x->throttled_usec);
+	csv_put_count(out, x->psi_cpu_some_usec);
 	fputs(x->valid ? "true," : "false,", out);
 	put_extra(out, setup, x);
 }
@@ -137,7 +109,7 @@ static int refuse_used_folder(const char *folder, struct fault *f)
 	return 0;
 }
 
-static int open_files(struct results *r, struct fault *f)
+int results_begin_runs(struct results *r, struct fault *f)
 {
 	const struct {
 		FILE **file;
@@ -167,8 +139,6 @@ int results_open(struct results *r, const char *out, struct fault *f)
 	int rc = folder_make_all(r->folder, f);
 	if (rc == 0)
 		rc = refuse_used_folder(r->folder, f);
-	if (rc == 0)
-		rc = open_files(r, f);
 	if (rc < 0) {
 		if (rc != -EEXIST)
 			fault_prefix(f, rc, "results (--out chooses the folder)");

@@ -25,6 +25,9 @@ struct results {
 /* Makes the folder: `out`, or results/<time> when it is NULL. -EEXIST when it holds results already. */
 int results_open(struct results *r, const char *out, struct fault *f) MUST_CHECK;
 
+/* Opens the files of a study whose runs are those of run.h, for results_add(). Other studies write their own. */
+int results_begin_runs(struct results *r, struct fault *f) MUST_CHECK;
+
 /* Appends one run. */
 int results_add(struct results *r, const struct run_setup *setup, const struct run_plan *plan,
 		const struct run_result *run, struct fault *f) MUST_CHECK;

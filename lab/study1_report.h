@@ -3,12 +3,8 @@
 #ifndef HEADROOM_LAB_STUDY1_REPORT_H
 #define HEADROOM_LAB_STUDY1_REPORT_H
 
+#include "session.h"
 #include "study1.h"
-
-struct calibration {
-	uint64_t rounds;
-	double cpu_ms; /* that they take; NAN = the rounds were given, not calibrated */
-};
 
 struct study1_report {
 	const struct experiment *experiment;

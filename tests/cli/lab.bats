@@ -61,8 +61,9 @@ fake() {
   run --separate-stderr "$headroom" study
   [ "$status" = 2 ]
   [[ $stderr == *"headroom study 1"* ]]
-  run "$headroom" study 99
+  run --separate-stderr "$headroom" study 99
   [ "$status" = 2 ]
+  [[ $stderr == "headroom study: there is no study '99'"* ]]
 }
 
 @test "options of a study: --help tells examples first and the exit statuses last" {

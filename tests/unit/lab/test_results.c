@@ -279,6 +279,7 @@ static void test_folder_is_not_used_twice(void **state)
 	folder_make(folder);
 	snprintf(out, sizeof out, "%s/a/b", folder);
 	assert_int_equal(results_open(&r, out, &f), 0);
+	assert_int_equal(results_begin_runs(&r, &f), 0);
 	results_close(&r);
 	assert_fault(results_open(&r, out, &f), &f, EEXIST);
 	assert_null(r.folder);
