@@ -28,33 +28,56 @@ static int64_t shift_on_circle(const struct demand *d, int64_t from_ns, int64_t 
 	return d->period_ns / 2 - modulo(from_ns - to_ns + d->period_ns / 2, d->period_ns);
 }
 
-/* The tick was somewhere in (from, to]: what all such intervals have in common, modulo the period, is the phase.
+/* A part of the circle of one period. */
+struct arc {
+	int64_t low_ns, width_ns;
+};
+
+/* What both have in common; false when that is nothing. */
+static bool arc_common(const struct demand *d, struct arc a, struct arc b, struct arc *out)
+{
+	/* bring b next to a */
+	int64_t b_low = a.low_ns + shift_on_circle(d, a.low_ns, b.low_ns);
+	int64_t a_high = a.low_ns + a.width_ns;
+	int64_t b_high = b_low + b.width_ns;
+	int64_t low = a.low_ns > b_low ? a.low_ns : b_low;
+	int64_t high = a_high < b_high ? a_high : b_high;
+	if (high <= low)
+		return false;
+	*out = (struct arc){low, high - low};
+	return true;
+}
+
+static void set_phase(struct demand *d, struct arc a)
+{
+	d->have_phase = true;
+	d->in_doubt = false;
+	d->phase_width_ns = a.width_ns;
+	d->phase_ns = modulo(a.low_ns + a.width_ns / 2, d->period_ns);
+}
+
+/* The tick was somewhere in (from, to]: what all such intervals have in common, modulo the period, is the phase. One
+ * that has nothing in common with it is kept as a doubt: a second one that agrees with the first proves a new grid.
  * True when the grid is another one than before, so that the period under way was cut in the wrong place. */
 static bool learn_phase(struct demand *d, int64_t from_ns, int64_t to_ns)
 {
-	int64_t width = to_ns - from_ns;
-	int64_t low = modulo(from_ns, d->period_ns);
+	struct arc seen = {modulo(from_ns, d->period_ns), to_ns - from_ns};
+	struct arc known = {d->phase_ns - d->phase_width_ns / 2, d->phase_width_ns};
+	struct arc doubt = {d->doubt_low_ns, d->doubt_width_ns};
+	struct arc common;
 	bool had_phase = d->have_phase;
 	int64_t before_ns = d->phase_ns;
-	if (width >= d->period_ns)
+	if (seen.width_ns >= d->period_ns)
 		return false;
-	if (d->have_phase) {
-		int64_t old_low = d->phase_ns - d->phase_width_ns / 2;
-		/* bring the new interval next to the old one, on the circle */
-		int64_t shift = shift_on_circle(d, old_low, low);
-		int64_t common_low = shift > 0 ? old_low + shift : old_low;
-		int64_t old_high = old_low + d->phase_width_ns;
-		int64_t new_high = old_low + shift + width;
-		int64_t common_high = new_high < old_high ? new_high : old_high;
-		if (common_high > common_low) {
-			low = common_low;
-			width = common_high - common_low;
-		}
-		/* nothing in common: the timer has a new grid, so the new interval stands alone */
+	if (!had_phase) {
+		set_phase(d, seen);
+	} else if (arc_common(d, known, seen, &common) || (d->in_doubt && arc_common(d, doubt, seen, &common))) {
+		set_phase(d, common);
+	} else {
+		d->in_doubt = true;
+		d->doubt_low_ns = seen.low_ns;
+		d->doubt_width_ns = seen.width_ns;
 	}
-	d->have_phase = true;
-	d->phase_width_ns = width;
-	d->phase_ns = modulo(low + width / 2, d->period_ns);
 	/* a late tick of the same grid moves it by some ms at most */
 	return !had_phase || llabs(shift_on_circle(d, before_ns, d->phase_ns)) > d->period_ns / 8;
 }
@@ -121,6 +144,7 @@ static void adopt_quota(struct demand *d, const struct cpu_quota *quota)
 							    : (int64_t)quota->period_usec * NSEC_PER_USEC;
 	if (period_ns != d->period_ns) {
 		d->have_phase = false;
+		d->in_doubt = false;
 		d->started = false;
 	}
 	d->period_ns = period_ns;

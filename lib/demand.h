@@ -21,6 +21,9 @@ struct demand {
 	/* the timer's phase: ticks are at phase_ns + k x period_ns, give or take half of phase_width_ns */
 	bool have_phase;
 	int64_t phase_ns, phase_width_ns;
+	/* a tick that does not fit: noise (the timer or the sample was late), unless the next one says the same */
+	bool in_doubt;
+	int64_t doubt_low_ns, doubt_width_ns;
 
 	uint64_t periods;                     /* whole periods seen */
 	uint64_t buckets[DEMAND_BUCKETS + 1]; /* each period once, not cumulative */

@@ -134,6 +134,30 @@ static void test_phase_is_learnt(void **state)
 	}
 }
 
+/* One tick that comes 40 ms late, seen by a late sample: noise. The same from then on: another timer. */
+static void test_late_tick_is_no_new_grid(void **state)
+{
+	(void)state;
+	struct curve c = {.phase_ns = 30 * MS, .period_ns = 100 * MS, .burst_usec = 20000};
+	struct demand d;
+	demand_init(&d);
+	feed(&d, &c, &quarter, 200 * MS, 1020 * MS, 10300000);
+	int64_t phase_ns = d.phase_ns;
+	int64_t width_ns = d.phase_width_ns;
+	uint64_t periods = d.last_nr_periods;
+	demand_take(&d, 1065 * MS, usage_at(&c, 1065 * MS), &quarter, periods);
+	demand_take(&d, 1085 * MS, usage_at(&c, 1085 * MS), &quarter, periods + 1);
+	assert_int_equal(d.phase_ns, phase_ns);
+	assert_int_equal(d.phase_width_ns, width_ns);
+	feed(&d, &c, &quarter, 1090 * MS, 1980 * MS, 10300000);
+	assert_true(phase_error(&d, c.phase_ns) <= d.phase_width_ns / 2 + 1);
+	assert_true(d.phase_width_ns <= width_ns);
+
+	struct curve moved = {.phase_ns = 80 * MS, .period_ns = 100 * MS, .burst_usec = 20000};
+	feed(&d, &moved, &quarter, 2000 * MS, 2500 * MS, 10300000);
+	assert_true(phase_error(&d, moved.phase_ns) <= d.phase_width_ns / 2 + 1);
+}
+
 /* Whole periods are counted once, also while the phase is still being learnt. */
 static void test_every_period_once(void **state)
 {
@@ -293,6 +317,7 @@ int main(void)
 		cmocka_unit_test(test_bucket_of_bound),
 		cmocka_unit_test(test_beyond_the_last_bound),
 		cmocka_unit_test(test_phase_is_learnt),
+		cmocka_unit_test(test_late_tick_is_no_new_grid),
 		cmocka_unit_test(test_every_period_once),
 		cmocka_unit_test(test_first_period_is_whole),
 		cmocka_unit_test(test_exhaustion),
