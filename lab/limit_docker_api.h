@@ -1,4 +1,4 @@
-/* limit_docker_api.h - the API of a docker engine on this host, over its socket. The file in lab/ that knows libcurl.
+/* limit_docker_api.h - the API of a docker engine on this host, over its socket.
  *
  * Paths are without a version: the engine then speaks its newest. DOCKER_HOST names another socket than
  * /var/run/docker.sock; engines behind TCP or ssh are refused, since their processes are not on this host.
@@ -6,14 +6,15 @@
 #ifndef HEADROOM_LAB_LIMIT_DOCKER_API_H
 #define HEADROOM_LAB_LIMIT_DOCKER_API_H
 
+#include "http.h"
 #include "jsonl.h"
 
 struct engine {
-	void *curl;         /* opaque here */
+	struct http http;
 	const char *socket; /* path */
 };
 
-#define ENGINE_CLOSED ((struct engine){.curl = NULL})
+#define ENGINE_CLOSED ((struct engine){.http = HTTP_CLOSED})
 
 int engine_open(struct engine *e, struct fault *f) MUST_CHECK;
 void engine_close(struct engine *e);
@@ -26,15 +27,8 @@ const char *engine_socket(const char *docker_host);
 int engine_call(struct engine *e, const char *method, const char *path, const json_value *body, json_value **answer,
 		struct fault *f) MUST_CHECK;
 
-/* Gets a stream until the engine ends it. What comes goes to sink(); whenever wake_fd can be read, woken() is called.
- */
-struct engine_stream {
-	void (*sink)(void *context, const char *data, size_t len);
-	void (*woken)(void *context);
-	void *context;
-	int wake_fd;
-};
-int engine_follow(struct engine *e, const char *path, const struct engine_stream *s, struct fault *f) MUST_CHECK;
+/* Gets a stream until the engine ends it. */
+int engine_follow(struct engine *e, const char *path, const struct http_stream *s, struct fault *f) MUST_CHECK;
 
 static inline void cleanup_enginep(struct engine *e)
 {

@@ -145,7 +145,7 @@ static int follow_to_the_end(struct container *c, struct fault *f)
 {
 	char path[160];
 	int64_t status = -1;
-	struct engine_stream stream = {.sink = take_output, .woken = take_signal, .context = c, .wake_fd = c->signals};
+	struct http_stream stream = {.sink = take_output, .woken = take_signal, .context = c, .wake_fd = c->signals};
 	snprintf(path, sizeof path, "/containers/%s/logs?follow=1&stdout=1&stderr=1", c->name);
 	int rc = engine_follow(&c->engine, path, &stream, f);
 	CLEANUP_JSON json_value *answer = NULL;
