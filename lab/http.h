@@ -32,7 +32,8 @@ struct http_answer {
 };
 
 /* 0 when an answer came; -EIO with a sentence without the URL. */
-int http_call(struct http *h, const struct http_request *request, struct http_answer *answer, struct fault *f) MUST_CHECK;
+int http_call(struct http *h, const struct http_request *request, struct http_answer *answer,
+	      struct fault *f) MUST_CHECK;
 
 /* Gets a stream until the other side ends it. What comes goes to sink(); whenever wake_fd can be read, woken() is
  * called. */

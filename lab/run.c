@@ -1,9 +1,8 @@
 #include "run.h"
 
 #include "clock.h"
-#include "files.h"
 #include "host.h"
-#include "program.h"
+#include "sender.h"
 #include "watch.h"
 
 #include <errno.h>
@@ -14,11 +13,7 @@
 /* the CPU observation begins this long before the first planned send, as in the published study */
 enum { OBSERVE_BEFORE_NS = 100000000 };
 
-/* how often the sender may come too late for its own schedule */
-enum { LATE_STARTS = 3 };
-
 static const int64_t ready_timeout_ns = 30 * NSEC_PER_SEC;
-static const int64_t end_grace_ns = 3 * NSEC_PER_SEC;
 static const int64_t period_ns = LIMIT_PERIOD_USEC * NSEC_PER_USEC;
 
 void limit_text(double cpus, char out[LIMIT_TEXT_SIZE])
@@ -209,19 +204,14 @@ static int begin(struct run *r, struct fault *f)
  * the phase can be chosen, and shows how long the sender needs for itself. */
 static int warm_up(struct run *r, struct fault *f)
 {
-	const int64_t schedule_ns = 600 * NSEC_PER_MSEC;
-	const char *const argv[] = {
-		r->setup->load,     r->url, "--pattern", "paced", "--interval", "50ms", "--duration", "600ms",
-		"--lateness-bound", "1h",   "-o",        "json",  NULL};
-	struct child_spec spec = {.argv = argv};
 	r->start_ns = clock_mono_ns();
-	int rc = program_start(&r->load, &spec, f);
+	int rc = sender_start_warm_up(&r->load, r->setup, r->url, f);
 	if (rc == 0)
 		rc = wait_for_load(r, f);
 	if (rc == 0 && child_exit_code(&r->load.child) != 0)
 		rc = program_failed(&r->load, "during the warm-up", f);
-	r->sender_ns = clock_mono_ns() - r->start_ns - schedule_ns;
-	int end_rc = child_end(&r->load.child, end_grace_ns, rc ? NULL : f);
+	r->sender_ns = clock_mono_ns() - r->start_ns - SENDER_WARM_UP_NS;
+	int end_rc = child_end(&r->load.child, SENDER_END_GRACE_NS, rc ? NULL : f);
 	return rc ? rc : end_rc;
 }
 
@@ -242,53 +232,6 @@ static void choose_start(struct run *r)
 						       (int64_t)(r->plan->phase_ms * 1e6));
 }
 
-/* Numbers as words of a command. */
-struct load_words {
-	char burst[16], every[32], duration[32], start[32], connections[16], bound[32];
-};
-
-static void spell_load(const struct run *r, struct load_words *w)
-{
-	const struct workload *load = r->plan->condition.load;
-	int64_t every_ns = load->every_ns * r->setup->stretch;
-	snprintf(w->burst, sizeof w->burst, "%u", load->burst);
-	snprintf(w->every, sizeof w->every, "%lldus", (long long)(every_ns / NSEC_PER_USEC));
-	snprintf(w->duration, sizeof w->duration, "%lldms", (long long)(r->setup->duration_ns / NSEC_PER_MSEC));
-	snprintf(w->start, sizeof w->start, "%lld", (long long)r->start_ns);
-	snprintf(w->connections, sizeof w->connections, "%u", r->setup->connections);
-	snprintf(w->bound, sizeof w->bound, "%lldus", (long long)(r->setup->lateness_bound_ns / NSEC_PER_USEC));
-}
-
-static int start_load(struct run *r, struct fault *f)
-{
-	struct load_words w;
-	bool even = r->plan->condition.load->burst == 1;
-	spell_load(r, &w);
-	const char *const argv[] = {r->setup->load,
-				    r->url,
-				    "--pattern",
-				    even ? "paced" : "burst",
-				    "--burst",
-				    w.burst,
-				    even ? "--interval" : "--every",
-				    w.every,
-				    "--duration",
-				    w.duration,
-				    "--connections",
-				    w.connections,
-				    "--lateness-bound",
-				    w.bound,
-				    "--start-mono-ns",
-				    w.start,
-				    "--requests",
-				    r->setup->requests_path,
-				    "-o",
-				    "json",
-				    NULL};
-	struct child_spec spec = {.argv = argv};
-	return program_start(&r->load, &spec, f);
-}
-
 static int observe(struct run *r, struct snapshot *s, struct cpu_ticks *host, struct fault *f)
 {
 	struct fault missing = {0}; /* figures that are not there stay absent, they are no failure */
@@ -301,17 +244,10 @@ static int observe(struct run *r, struct snapshot *s, struct cpu_ticks *host, st
 	return rc;
 }
 
-/* The sender refuses to begin when its first instant has passed before its connections were open. */
-static bool sender_was_late(const struct run *r)
-{
-	CLEANUP_FREE char *report = capture_text(&r->load.out);
-	return child_exit_code(&r->load.child) == 1 && report && !*report && clock_mono_ns() >= r->start_ns;
-}
-
 static int measure_once(struct run *r, struct fault *f)
 {
 	choose_start(r);
-	int rc = start_load(r, f);
+	int rc = sender_start(&r->load, r->setup, r->plan, r->url, r->start_ns, f);
 	if (rc == 0)
 		rc = wait_until(r, r->start_ns - OBSERVE_BEFORE_NS, f);
 	if (rc == 0)
@@ -319,7 +255,7 @@ static int measure_once(struct run *r, struct fault *f)
 	r->observed = rc == 0;
 	if (rc == 0)
 		rc = wait_for_load(r, f);
-	if (rc == 0 && sender_was_late(r))
+	if (rc == 0 && sender_was_late(&r->load, r->start_ns))
 		return -EAGAIN;
 	if (rc == 0)
 		rc = wait_until(r, r->start_ns + r->setup->duration_ns, f);
@@ -332,12 +268,12 @@ static int measure_once(struct run *r, struct fault *f)
 static int measure(struct run *r, struct fault *f)
 {
 	int rc = -EAGAIN;
-	for (int i = 0; rc == -EAGAIN && i < LATE_STARTS; i++) {
+	for (int i = 0; rc == -EAGAIN && i < SENDER_LATE_STARTS; i++) {
 		int64_t began_ns = clock_mono_ns();
 		rc = measure_once(r, f);
 		if (rc == -EAGAIN) {
 			r->sender_ns = clock_mono_ns() - began_ns;
-			int end_rc = child_end(&r->load.child, end_grace_ns, f);
+			int end_rc = child_end(&r->load.child, SENDER_END_GRACE_NS, f);
 			rc = end_rc ? end_rc : rc;
 		}
 	}
@@ -352,9 +288,9 @@ static int finish(struct run *r, struct fault *f)
 {
 	struct fault faults[4] = {{0}};
 	/* SIGTERM lets the sender write its partial report */
-	int rcs[4] = {child_end(&r->load.child, end_grace_ns, &faults[0]),
-		      child_end(&r->sidecar.child, end_grace_ns, &faults[1]),
-		      child_end(&r->probe.child, end_grace_ns, &faults[2]), 0};
+	int rcs[4] = {child_end(&r->load.child, SENDER_END_GRACE_NS, &faults[0]),
+		      child_end(&r->sidecar.child, SENDER_END_GRACE_NS, &faults[1]),
+		      child_end(&r->probe.child, SENDER_END_GRACE_NS, &faults[2]), 0};
 	rcs[3] = limit_close(&r->group, &faults[3]);
 	for (size_t i = 0; i < ARRAY_LEN(rcs); i++) {
 		if (rcs[i] == 0)
@@ -369,15 +305,6 @@ static int finish(struct run *r, struct fault *f)
 /* ---- what came of it ------------------------------------------------------------------------------------------------
  */
 
-static int take_requests(struct run *r, struct run_result *out, struct fault *f)
-{
-	int rc = file_load(r->setup->requests_path, &out->requests_csv, f);
-	if (rc == 0)
-		rc = requests_parse(out->requests_csv, &out->requests, f);
-	unlink(r->setup->requests_path);
-	return rc;
-}
-
 static void take_figures(const struct run *r, struct figures *o, const json_value *report)
 {
 	int64_t phase_ns;
@@ -391,8 +318,7 @@ static void take_figures(const struct run *r, struct figures *o, const json_valu
 /* Whatever is there is taken, also after a failure: `rc` is how the run went until now. */
 static int evaluate(struct run *r, struct run_result *out, int rc, struct fault *f)
 {
-	CLEANUP_FREE char *text = capture_text(&r->load.out);
-	CLEANUP_JSON json_value *report = text ? json_parse(text, strlen(text), NULL) : NULL;
+	CLEANUP_JSON json_value *report = sender_report(&r->load);
 	if (report && r->observed) {
 		take_figures(r, &out->figures, report);
 		out->measured = true;
@@ -401,7 +327,7 @@ static int evaluate(struct run *r, struct run_result *out, int rc, struct fault 
 		figures_invalidate(&out->figures, rc == -EINTR ? "interrupted" : fault_text(f));
 	if (rc == 0 && !out->measured)
 		rc = program_failed(&r->load, "without a report", f);
-	int requests_rc = take_requests(r, out, rc ? NULL : f);
+	int requests_rc = sender_take_requests(r->setup, out, rc ? NULL : f);
 	return rc ? rc : requests_rc;
 }
 
