@@ -38,6 +38,12 @@ static void PRINTF_LIKE(2, 3) differs(struct study1_judgement *j, const char *fm
 	va_end(args);
 }
 
+/* Not every study has all conditions: one without a load was no part of it. */
+static bool is_part(const struct summary *s)
+{
+	return s->condition.load != NULL;
+}
+
 /* A count that is not there is no throttling only where there is no limit. */
 static double throttled(const struct summary *s)
 {
@@ -49,7 +55,7 @@ static void judge_runs(const struct summary *s, size_t repetitions, struct study
 	for (size_t c = 0; c < STUDY1_CONDITIONS; c++) {
 		char limit[LIMIT_TEXT_SIZE];
 		limit_text(s[c].condition.limit_cpus, limit);
-		if (s[c].runs < repetitions)
+		if (is_part(&s[c]) && s[c].runs < repetitions)
 			differs(j, "%s at %s: %zu valid runs of %zu", s[c].condition.load->name, limit, s[c].runs,
 				repetitions);
 	}
@@ -60,6 +66,8 @@ static void judge_even(const struct summary *s, struct study1_judgement *j)
 	static const int all[] = {EVEN_025, EVEN_05, EVEN_NONE};
 	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
 		const struct summary *e = &s[all[i]];
+		if (!is_part(e))
+			continue;
 		bool limited = e->condition.limit_cpus != LIMIT_NO_CPUS;
 		double allowed = limited ? fmax(1, 0.02 * (double)e->nr_periods) : 0;
 		if (limited && isnan(throttled(e)))
@@ -79,6 +87,8 @@ static void judge_burst(const struct summary *s, struct study1_judgement *j)
 	if (!(least->p99_ms >= 3 * s[EVEN_025].p99_ms))
 		differs(j, "at 0.25 the p99 of burst is %.1f times that of even, expected at least 3",
 			least->p99_ms / s[EVEN_025].p99_ms);
+	if (!is_part(more))
+		return;
 	if (!(throttled(more) < throttled(least)))
 		differs(j, "burst at 0.5 has %.0f throttled periods, at 0.25 %.0f: expected fewer", throttled(more),
 			throttled(least));
@@ -92,12 +102,12 @@ static void judge_mean_cpu(const struct summary *s, struct study1_judgement *j)
 	const double factor = 1.5;
 	for (size_t c = EVEN_025; c <= BURST_05; c += 2) {
 		double ratio = s[c + 1].cpu_cores_mean / s[c].cpu_cores_mean;
-		if (!(ratio >= 1 / factor && ratio <= factor))
+		if (is_part(&s[c]) && !(ratio >= 1 / factor && ratio <= factor))
 			differs(j, "mean CPU at %g: even %.3f, burst %.3f, expected the same within a factor of %g",
 				s[c].condition.limit_cpus, s[c].cpu_cores_mean, s[c + 1].cpu_cores_mean, factor);
 	}
 	for (size_t c = EVEN_025; c <= BURST_05; c++)
-		if (!(s[c].of_limit < 0.5))
+		if (is_part(&s[c]) && !(s[c].of_limit < 0.5))
 			differs(j, "mean CPU of %s at %g is %.0f%% of the limit, expected below 50%%",
 				s[c].condition.load->name, s[c].condition.limit_cpus, s[c].of_limit * 100);
 }
@@ -105,6 +115,8 @@ static void judge_mean_cpu(const struct summary *s, struct study1_judgement *j)
 static void judge_without_limit(const struct summary *s, struct study1_judgement *j)
 {
 	double work_ms = s[EVEN_NONE].p50_ms;
+	if (!is_part(&s[EVEN_NONE]))
+		return;
 	if (!(s[EVEN_NONE].p99_ms <= 4 * work_ms))
 		differs(j, "even without a limit: p99 %.1f ms, expected at most 4 x its p50 of %.1f ms",
 			s[EVEN_NONE].p99_ms, work_ms);
@@ -121,7 +133,7 @@ void study1_judge(const struct summary *s, size_t repetitions, struct study1_jud
 	judge_runs(s, repetitions, j);
 	/* without figures every comparison fails, and says nothing new */
 	for (size_t c = 0; c < STUDY1_CONDITIONS; c++)
-		if (s[c].runs == 0)
+		if (is_part(&s[c]) && s[c].runs == 0)
 			return;
 	judge_even(s, j);
 	judge_burst(s, j);
@@ -165,7 +177,7 @@ void study1_sentence(const struct summary *s, double requests_per_s, char out[ST
 		requests_per_s, e->p99_ms, b->p99_ms, b->p99_ms / e->p99_ms, e->of_limit * 100, b->of_limit * 100,
 		throttled(e), throttled(b));
 	double none_ms = s[BURST_NONE].p99_ms;
-	if (n > 0 && n < STUDY1_TEXT_SIZE && none_ms < b->p99_ms)
+	if (n > 0 && n < STUDY1_TEXT_SIZE && is_part(&s[BURST_NONE]) && none_ms < b->p99_ms)
 		snprintf(out + n, STUDY1_TEXT_SIZE - (size_t)n,
 			 " Without a limit the same bursts took %.1f ms: that is 8 requests one after the other; the "
 			 "other %.1f ms are the limit.",

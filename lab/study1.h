@@ -37,7 +37,8 @@ struct study1_judgement {
 	char differences[STUDY1_DIFFERENCES_MAX][160];
 };
 
-/* s: the six summaries in the order of the conditions; each is to have `repetitions` runs. */
+/* s: the six summaries in the order of the conditions; each is to have `repetitions` runs. Those whose condition has no
+ * load were no part of the study, and nothing is said about them; those at 0.25 must be there. */
 void study1_judge(const struct summary *s, size_t repetitions, struct study1_judgement *out);
 
 /* When the last request of a burst is done, in ms after its begin, if nothing but the quota is waited for: one worker,

@@ -2,28 +2,13 @@
 
 #include "clock.h"
 #include "host.h"
+#include "study1_tables.h"
 #include "tables.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-
-enum { LINE_WIDTH = 110 };
-
-static void put_style(FILE *out, const char *style, bool color)
-{
-	if (color)
-		fputs(style, out);
-}
-
-static void put_paragraph(FILE *out, const char *text)
-{
-	if (!*text)
-		return;
-	tables_wrap(out, "", text, 0, LINE_WIDTH);
-	fputc('\n', out);
-}
 
 static double every_ms(const struct experiment *e, size_t condition)
 {
@@ -37,21 +22,6 @@ static double requests_per_s(const struct experiment *e)
 
 /* ---- before the first run -------------------------------------------------------------------------------------------
  */
-
-static void write_order(FILE *out, const struct experiment *e)
-{
-	char text[1024] = "";
-	size_t runs = e->n_conditions * e->repetitions;
-	for (size_t i = 0; i < runs; i++) {
-		const struct condition *c = &e->conditions[e->order[i]];
-		char limit[LIMIT_TEXT_SIZE];
-		size_t used = strlen(text);
-		limit_text(c->limit_cpus, limit);
-		snprintf(text + used, sizeof text - used, "%s%s%s %s", i ? ", " : "",
-			 i && i % e->n_conditions == 0 ? "then " : "", limit, c->load->name);
-	}
-	tables_wrap(out, "order", text, 10, LINE_WIDTH);
-}
 
 static void write_work(FILE *out, const struct calibration *c)
 {
@@ -77,9 +47,9 @@ void study1_write_intro(FILE *out, const struct study1_report *r, bool color)
 	const struct experiment *e = r->experiment;
 	char kernel[128];
 	host_kernel(kernel, sizeof kernel);
-	put_style(out, "\033[1m", color);
+	tables_style(out, "\033[1m", color);
 	fprintf(out, "Study 1: the same %g requests/s, even or in bursts, under a CPU limit", requests_per_s(e));
-	put_style(out, "\033[0m", color);
+	tables_style(out, "\033[0m", color);
 	fprintf(out, "\n\nmachine   %s, %u CPUs\nlimiter   %s (%s)\n", kernel, host_nproc(),
 		limit_way_names[e->setup.limiter->way], e->setup.limiter->text);
 	fputs("          the probe's group has the most weight, so that other work on this machine disturbs it less\n",
@@ -91,75 +61,13 @@ void study1_write_intro(FILE *out, const struct study1_report *r, bool color)
 		"runs      %zu x %g s for each condition; the probe is started anew for each, its warm-up left out\n",
 		e->repetitions, (double)e->setup.duration_ns / 1e9);
 	write_phase_choice(out, r);
-	write_order(out, e);
+	study1_write_order(out, e);
 	fputc('\n', out);
 	fflush(out);
 }
 
 /* ---- tables ---------------------------------------------------------------------------------------------------------
  */
-
-static const struct table_column main_columns[] = {
-	{NULL, "limit", true},
-	{NULL, "load", true},
-	{"mean CPU", "here", false},
-	{"mean CPU", "published", false},
-	{"of the limit", "here", false},
-	{"of the limit", "published", false},
-	{"p99 (ms)", "here", false},
-	{"p99 (ms)", "published", false},
-	{"throttled periods", "here", false},
-	{"throttled periods", "published", false},
-	{"p99 range over runs (ms)", "here", false},
-	{"p99 range over runs (ms)", "published", false},
-};
-
-static void put_range(struct table *t, double low, double high)
-{
-	if (isnan(low) || low == high)
-		table_cell(t, "-");
-	else
-		table_cell(t, "%.1f to %.1f", low, high);
-}
-
-static void put_throttled(struct table *t, const struct summary *s)
-{
-	if (s->runs == 0 || s->nr_throttled == FIGURE_ABSENT)
-		table_cell(t, "-");
-	else if (s->condition.limit_cpus == LIMIT_NO_CPUS)
-		table_cell(t, "%" PRIu64, s->nr_throttled);
-	else
-		table_cell(t, "%" PRIu64 " of %" PRIu64, s->nr_throttled, s->nr_periods);
-}
-
-static void put_main_row(struct table *t, const struct summary *s, const struct study1_published *p)
-{
-	char limit[LIMIT_TEXT_SIZE];
-	limit_text(s->condition.limit_cpus, limit);
-	table_cell(t, "%s", limit);
-	table_cell(t, "%s", s->condition.load->name);
-	table_number(t, s->cpu_cores_mean, 3, "");
-	table_number(t, p->cpu_cores_mean, 3, "");
-	table_number(t, s->of_limit * 100, 1, "%");
-	table_number(t, p->of_limit * 100, 1, "%");
-	table_number(t, s->p99_ms, 1, "");
-	table_number(t, p->p99_ms, 1, "");
-	put_throttled(t, s);
-	table_number(t, p->nr_throttled, 0, "");
-	put_range(t, s->p99_low_ms, s->p99_high_ms);
-	put_range(t, p->p99_low_ms, p->p99_high_ms);
-}
-
-static int write_main_table(FILE *out, const struct study1_report *r, bool color)
-{
-	struct table t;
-	table_init(&t, main_columns, ARRAY_LEN(main_columns));
-	for (size_t c = 0; c < STUDY1_CONDITIONS; c++)
-		put_main_row(&t, &r->summaries[c], &study1_published[c]);
-	int rc = table_write(&t, out, color);
-	table_release(&t);
-	return rc;
-}
 
 static const struct table_column parts_columns[] = {
 	{NULL, "limit", true},
@@ -262,7 +170,7 @@ static void write_mismatch(FILE *out, const struct experiment *e)
 		const char *msg = json_get_text(v, "msg");
 		snprintf(text, sizeof text, "at %g CPU, nproc_quota_mismatch: %s", e->conditions[c].limit_cpus,
 			 msg ? msg : line);
-		tables_wrap(out, "sidecar", text, 10, LINE_WIDTH);
+		tables_wrap(out, "sidecar", text, 10, STUDY1_LINE_WIDTH);
 		fputc('\n', out);
 	}
 }
@@ -281,34 +189,6 @@ static void write_disturbance(FILE *out, const struct study1_report *r)
 			most_ms, r->calibration->cpu_ms);
 }
 
-static void write_judgement(FILE *out, const struct study1_report *r, bool color)
-{
-	const struct study1_judgement *j = r->judgement;
-	if (!j) {
-		fprintf(out, "shape: not judged, the study is not finished (%s)\n", r->unfinished);
-		return;
-	}
-	put_style(out, j->n ? "\033[31m" : "\033[32m", color);
-	fprintf(out, "shape: %s", j->n ? "differs from the published one" : "as published");
-	put_style(out, "\033[0m", color);
-	fputc('\n', out);
-	for (size_t i = 0; i < j->n; i++)
-		fprintf(out, "  - %s\n", j->differences[i]);
-}
-
-static void write_invalid(FILE *out, const struct experiment *e)
-{
-	for (size_t i = 0; i < e->n_runs; i++) {
-		const struct run_plan *plan = &e->runs[i].plan;
-		char limit[LIMIT_TEXT_SIZE];
-		if (e->runs[i].result.figures.valid)
-			continue;
-		limit_text(plan->condition.limit_cpus, limit);
-		fprintf(out, "left out: %s at %s, repetition %u: %s\n", plan->condition.load->name, limit,
-			plan->repetition, e->runs[i].result.figures.invalid_reason);
-	}
-}
-
 /* Words about figures need figures. */
 static bool has_figures(const struct study1_report *r)
 {
@@ -323,59 +203,33 @@ static int write_explanation(FILE *out, const struct study1_report *r, bool colo
 {
 	char text[STUDY1_TEXT_SIZE];
 	study1_sentence(r->summaries, requests_per_s(r->experiment), text);
-	put_paragraph(out, text);
+	study1_put_paragraph(out, text);
 	int rc = write_parts_table(out, r, color);
 	study1_parts_sentence(r->summaries, text);
-	put_paragraph(out, text);
+	study1_put_paragraph(out, text);
 	if (rc == 0)
 		rc = write_phase_table(out, r, color);
-	put_paragraph(out, phase_text);
+	study1_put_paragraph(out, phase_text);
 	return rc;
 }
 
 int study1_write_text(FILE *out, const struct study1_report *r, bool color)
 {
-	int rc = write_main_table(out, r, color);
-	put_paragraph(out,
-		      "Published: 20 requests/s, 3 runs of 20 s. p99: from the planned send to the last byte, nearest "
-		      "rank over all requests of a condition.");
+	int rc = study1_write_main_table(out, r->summaries, color);
+	study1_put_paragraph(
+		out, "Published: 20 requests/s, 3 runs of 20 s. p99: from the planned send to the last byte, nearest "
+		     "rank over all requests of a condition.");
 	if (rc == 0 && has_figures(r))
 		rc = write_explanation(out, r, color);
 	write_mismatch(out, r->experiment);
-	write_invalid(out, r->experiment);
+	study1_write_left_out(out, r->experiment);
 	write_disturbance(out, r);
-	write_judgement(out, r, color);
+	study1_write_judgement(out, r->judgement, r->unfinished, color);
 	return rc;
 }
 
 /* ---- JSON -----------------------------------------------------------------------------------------------------------
  */
-
-static json_value *order_json(const struct experiment *e)
-{
-	json_value *order = json_new_array();
-	for (size_t i = 0; i < e->n_conditions * e->repetitions; i++) {
-		const struct condition *c = &e->conditions[e->order[i]];
-		char text[64];
-		char limit[LIMIT_TEXT_SIZE];
-		limit_text(c->limit_cpus, limit);
-		snprintf(text, sizeof text, "%s %s", limit, c->load->name);
-		json_add_text(order, text);
-	}
-	return order;
-}
-
-static json_value *published_json(const struct study1_published *p)
-{
-	json_value *o = json_new_object();
-	json_set_real(o, "cpu_cores_mean", p->cpu_cores_mean);
-	json_set_real(o, "of_limit", p->of_limit);
-	json_set_real(o, "p99_ms", p->p99_ms);
-	json_set_real(o, "p99_low_ms", p->p99_low_ms);
-	json_set_real(o, "p99_high_ms", p->p99_high_ms);
-	json_set_real(o, "nr_throttled", p->nr_throttled);
-	return o;
-}
 
 static json_value *conditions_json(const struct study1_report *r)
 {
@@ -383,7 +237,7 @@ static json_value *conditions_json(const struct study1_report *r)
 	for (size_t c = 0; c < STUDY1_CONDITIONS; c++) {
 		json_value *o = summary_json(&r->summaries[c]);
 		const char *mismatch = r->experiment->mismatch[c];
-		json_set_value(o, "published", published_json(&study1_published[c]));
+		json_set_value(o, "published", study1_published_json(&study1_published[c]));
 		if (mismatch)
 			json_set_value(o, "nproc_quota_mismatch", json_parse(mismatch, strlen(mismatch), NULL));
 		else
@@ -411,22 +265,18 @@ static void set_setting(json_value *o, const struct study1_report *r)
 	json_set_u64(o, "repetitions", e->repetitions);
 	json_set_u64(o, "seed", r->seed);
 	json_set_text(o, "phase", r->phase_is_random ? "random" : "fixed");
-	json_set_value(o, "order", order_json(e));
+	json_set_value(o, "order", study1_order_json(e));
 }
 
 json_value *study1_json(const struct study1_report *r)
 {
 	json_value *o = json_new_object();
-	json_value *differences = json_new_array();
 	char text[STUDY1_TEXT_SIZE] = "";
 	json_set_u64(o, "schema_version", 1);
 	json_set_text(o, "study", "1");
 	set_setting(o, r);
 	json_set_value(o, "conditions", conditions_json(r));
-	for (size_t i = 0; r->judgement && i < r->judgement->n; i++)
-		json_add_text(differences, r->judgement->differences[i]);
-	json_set_text(o, "shape", !r->judgement ? NULL : r->judgement->n ? "differs" : "as published");
-	json_set_value(o, "differences", differences);
+	study1_set_judgement(o, r->judgement);
 	json_set_text(o, "unfinished", r->unfinished);
 	if (has_figures(r))
 		study1_sentence(r->summaries, requests_per_s(r->experiment), text);

@@ -174,3 +174,9 @@ void tables_wrap(FILE *out, const char *label, const char *text, size_t indent, 
 	}
 	fputc('\n', out);
 }
+
+void tables_style(FILE *out, const char *style, bool color)
+{
+	if (color)
+		fputs(style, out);
+}

@@ -36,6 +36,9 @@ void table_release(struct table *t);
 /* True if `out` is a terminal that shows styles and the user did not forbid them (NO_COLOR, TERM=dumb). */
 bool tables_use_color(FILE *out);
 
+/* Writes the escape sequence of a style when `color` is true. */
+void tables_style(FILE *out, const char *style, bool color);
+
 /* Words broken into lines of at most `width` characters. The first line begins with the label, the others with as many
  * blanks as `indent`. */
 void tables_wrap(FILE *out, const char *label, const char *text, size_t indent, size_t width);

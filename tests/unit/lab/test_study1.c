@@ -62,6 +62,22 @@ static void test_the_published_figures_are_as_published(void **state)
 	assert_int_equal(differences(s), 0);
 }
 
+/* Against probes elsewhere, whose limits are those of their pods. */
+static void test_conditions_that_were_no_part(void **state)
+{
+	(void)state;
+	struct summary s[STUDY1_CONDITIONS];
+	char text[STUDY1_TEXT_SIZE];
+	calm(s);
+	for (size_t c = EVEN_05; c <= BURST_NONE; c++)
+		s[c] = (struct summary){.condition = {.load = NULL}};
+	assert_int_equal(differences(s), 0);
+	study1_sentence(s, 20, text);
+	assert_null(strstr(text, "Without a limit"));
+	s[BURST_025].nr_throttled = 0;
+	assert_int_equal(differences(s), 1);
+}
+
 static void test_what_must_be_noticed(void **state)
 {
 	(void)state;
@@ -204,6 +220,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_calm_is_as_published),
 		cmocka_unit_test(test_the_published_figures_are_as_published),
+		cmocka_unit_test(test_conditions_that_were_no_part),
 		cmocka_unit_test(test_what_must_be_noticed),
 		cmocka_unit_test(test_tolerance_of_even),
 		cmocka_unit_test(test_counters_that_are_not_there),
