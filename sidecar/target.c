@@ -1,8 +1,10 @@
 #include "target.h"
 
+#include "program.h"
 #include "units.h"
 
 #include <errno.h>
+#include <string.h>
 
 const char *target_way_name(enum target_way way)
 {
@@ -56,13 +58,28 @@ static int resolve_host(struct target *out, const struct tree *t, const struct t
 	return hostview_target(&out->cgroup, &out->host, t, one ? one->below : below, f);
 }
 
+/* An explicit cgroup: the affinity of one of its processes counts, not ours. The pid could be another process's by now,
+ * or of another tree: it must belong to that very cgroup. */
+static void find_member(struct target *out, const struct tree *t)
+{
+	CLEANUP_CGROUP_TARGET struct cgroup_target of_pid = CGROUP_TARGET_NONE;
+	program_first_pid(&out->cgroup, out->member);
+	if (out->member[0] && cgroup_resolve_process(&of_pid, t, out->member, NULL) == 0 && of_pid.cpu.name &&
+	    strcmp(of_pid.cpu.name, out->cgroup.cpu.name) == 0)
+		out->proc_name = out->member;
+}
+
 int target_resolve(struct target *out, const struct tree *t, const struct target_query *q, struct fault *f)
 {
 	*out = (struct target){.cgroup = CGROUP_TARGET_NONE};
 	if (q->host_cgroup)
 		return resolve_host(out, t, q, f);
-	if (q->cgroup)
-		return cgroup_resolve_path(&out->cgroup, t, q->cgroup, f);
+	if (q->cgroup) {
+		int rc = cgroup_resolve_path(&out->cgroup, t, q->cgroup, f);
+		if (rc == 0)
+			find_member(out, t);
+		return rc;
+	}
 	out->proc_name = q->pid ? q->pid : "self";
 	return cgroup_resolve_process(&out->cgroup, t, out->proc_name, f);
 }

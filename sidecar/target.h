@@ -31,7 +31,8 @@ int target_check_query(const struct target_query *q, struct fault *f) MUST_CHECK
 /* One resolved target with what was found on the way. */
 struct target {
 	struct cgroup_target cgroup;
-	const char *proc_name; /* whose affinity counts; NULL: none */
+	const char *proc_name; /* whose affinity counts: "self", a pid, or `member`; NULL: none */
+	char member[16];       /* a process of an explicit cgroup, when one is visible */
 	struct host_pod pod;   /* host view only */
 	struct hostview host;  /* host view only */
 	bool is_host_view;

@@ -249,6 +249,20 @@ burnt_in() { wait_until 5 grep -q . "$cpu_root/$1/cgroup.procs"; }
   [ "$(count throttled)" = 0 ]
 }
 
+@test "--cgroup: nproc is what its processes may use, not what this program may" {
+  [ "$(nproc)" -ge 2 ] || not_on_this_host "one CPU only"
+  make_cgroup "$name"
+  own=$("$sidecar" --once -o json --cgroup "/$name" | jq .nproc)
+  [ "$own" -ge 2 ]
+  burn "$name"
+  wait_until 5 burnt_in "$name"
+  taskset -c -p 0 "$burner" >/dev/null
+  [ "$("$sidecar" --once -o json --cgroup "/$name" | jq .nproc)" = 1 ]
+  watch --cgroup "/$name"
+  [ "$(metric headroom_container_nproc)" = 1 ]
+  rest
+}
+
 # ---- figures ----------------------------------------------------------------------------------------------------------------
 
 @test "counters on /metrics and in /report are the kernel's, to the unit, after a run" {
