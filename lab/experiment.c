@@ -1,6 +1,7 @@
 #include "experiment.h"
 
 #include "order.h"
+#include "remote.h"
 
 #include <errno.h>
 #include <math.h>
@@ -88,12 +89,13 @@ static int try_once(struct experiment *e, size_t condition, const struct run_pla
 	char limit[LIMIT_TEXT_SIZE];
 	*run = (struct experiment_run){.condition = condition, .plan = *plan};
 	announce(e, plan);
-	int rc = run_condition(&e->setup, plan, &run->result, f);
+	int rc = e->setup.remote ? remote_condition(&e->setup, plan, &run->result, f)
+				 : run_condition(&e->setup, plan, &run->result, f);
 	limit_text(plan->condition.limit_cpus, limit);
 	if (rc < 0 && rc != -EINTR)
 		fault_prefix(f, rc, "%s at %s", plan->condition.load->name, limit);
 	int add_rc = 0;
-	if (run->result.measured || run->result.requests_csv)
+	if (e->results && (run->result.measured || run->result.requests_csv))
 		add_rc = results_add(e->results, &e->setup, plan, &run->result, rc ? &late : f);
 	if (run->result.measured)
 		e->n_runs++;

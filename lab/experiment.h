@@ -20,7 +20,7 @@ struct experiment {
 	size_t *order;     /* [repetition * n_conditions + position] */
 	double *phases_ms; /* [condition * repetitions + repetition] */
 	struct run_setup setup;
-	struct results *results;
+	struct results *results; /* NULL = no files */
 
 	struct experiment_run *runs; /* in order of time */
 	size_t n_runs;

@@ -35,7 +35,7 @@ static void put_extra(FILE *out, const struct run_setup *setup, const struct fig
 	csv_put_count(out, x->psi_io_some_usec);
 	csv_put_real(out, x->steal_share, 4);
 	csv_put_count(out, setup->rounds);
-	fprintf(out, "%s\n", limit_way_names[setup->limiter->way]);
+	fprintf(out, "%s\n", setup->limiter ? limit_way_names[setup->limiter->way] : "remote");
 }
 
 void results_write_run_row(FILE *out, const struct run_setup *setup, const struct run_plan *plan,

@@ -33,7 +33,7 @@ void limit_text(double cpus, char out[LIMIT_TEXT_SIZE]);
 
 /* What is the same for all runs of an experiment. */
 struct run_setup {
-	struct limiter *limiter;
+	struct limiter *limiter;  /* NULL with remote */
 	const char *probe, *load; /* paths of the programs */
 	const char *sidecar;      /* NULL = none beside the runs */
 	uint64_t rounds;          /* of work per request */
@@ -42,6 +42,7 @@ struct run_setup {
 	int64_t lead_ns; /* from starting the sender to its first planned send, at least: a slow machine gets more */
 	int64_t lateness_bound_ns; /* the sender may be so late, at p99, in a valid run */
 	unsigned connections;
+	struct remote *remote;     /* probes that run elsewhere (remote.h); NULL = they are started here */
 	const char *requests_path; /* where the sender writes its records during a run; removed afterwards */
 	bool prefer;               /* the most weight for the probe's group: see limit_prefer() */
 	struct signals *signals;

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
+#include <sys/mman.h>
 
 const char *const session_output_names[] = {"table", "json", NULL};
 
@@ -77,9 +78,14 @@ static int open_results(struct session *s, const char *out, struct fault *f)
 	return rc;
 }
 
+static uint64_t choose_seed(const struct session_options *o)
+{
+	return o->seed_given ? o->seed : (uint64_t)clock_wall_ns() / (uint64_t)NSEC_PER_MSEC % 1000000;
+}
+
 int session_open(struct session *s, const struct session_options *o, struct fault *f)
 {
-	s->seed = o->seed_given ? o->seed : (uint64_t)clock_wall_ns() / (uint64_t)NSEC_PER_MSEC % 1000000;
+	s->seed = choose_seed(o);
 	int rc = signals_open(&s->signals, f);
 	if (rc == 0)
 		rc = find_programs(s, !o->no_sidecar, f);
@@ -90,8 +96,34 @@ int session_open(struct session *s, const struct session_options *o, struct faul
 	return rc == 0 ? calibrate(s, o, f) : rc;
 }
 
+static int keep_requests_in_memory(struct session *s, struct fault *f)
+{
+	s->requests_fd = memfd_create("requests.csv", MFD_CLOEXEC);
+	if (s->requests_fd < 0)
+		return fault_set(f, errno, "requests.csv");
+	if (asprintf(&s->requests_path, "/proc/%d/fd/%d", (int)getpid(), s->requests_fd) >= 0)
+		return 0;
+	s->requests_path = NULL;
+	return fault_set(f, ENOMEM, "requests.csv");
+}
+
+int session_open_remote(struct session *s, const struct session_options *o, struct fault *f)
+{
+	s->seed = choose_seed(o);
+	s->results.started_wall_ns = clock_wall_ns();
+	int rc = signals_open(&s->signals, f);
+	if (rc == 0)
+		rc = sibling_find("headroom-load", &s->load, f);
+	if (rc == 0 && o->out)
+		rc = results_open(&s->results, o->out, f);
+	return rc == 0 ? keep_requests_in_memory(s, f) : rc;
+}
+
 void session_close(struct session *s)
 {
+	if (s->requests_fd >= 0)
+		close(s->requests_fd);
+	s->requests_fd = -1;
 	progress_clear(&s->progress);
 	results_close(&s->results);
 	limiter_release(&s->limiter);

@@ -91,15 +91,25 @@ struct session {
 	struct results results; /* the folder is there; its CSV files are not open yet */
 	struct calibration calibration;
 	char *probe, *load, *sidecar; /* paths; sidecar NULL = not wanted */
-	char *requests_path;          /* in the folder: where a sender may write its records during a run */
+	char *requests_path;          /* where a sender may write its records during a run: in the folder, or */
+	int requests_fd;              /* in memory, when this is open; -1 = not */
 };
 
 #define SESSION_NONE(name)                                                                                             \
-	((struct session){.program = (name), .signals = SIGNALS_NONE, .limiter = LIMITER_NONE, .results = RESULTS_NONE})
+	((struct session){.program = (name),                                                                           \
+			  .signals = SIGNALS_NONE,                                                                     \
+			  .limiter = LIMITER_NONE,                                                                     \
+			  .results = RESULTS_NONE,                                                                     \
+			  .requests_fd = -1})
 
 /* Everything above, in this order: signals, programs, limiter, folder, calibration (about a second; outside of every
  * quota, under which it would be throttled itself). -EINTR when a signal came. */
 int session_open(struct session *s, const struct session_options *o, struct fault *f) MUST_CHECK;
+
+/* For probes that run elsewhere under limits of somebody else: signals, the sender, and a folder only when o->out names
+ * one. Records of a run go into memory: a container may have no folder that can be written. */
+int session_open_remote(struct session *s, const struct session_options *o, struct fault *f) MUST_CHECK;
+
 void session_close(struct session *s);
 
 /* What a session knows of a run's setup; the rest is the study's to fill in. */

@@ -1,6 +1,7 @@
 #include "commands.h"
 
 #include "demo_inside.h"
+#include "remote_study1.h"
 #include "study1_report.h"
 #include "tables.h"
 #include "units.h"
@@ -22,15 +23,20 @@ struct options {
 	const char *phase_text;
 	double phase_ms; /* NAN = random */
 	int64_t lead_ns, lateness_bound_ns;
+	struct remote_study1 remote;
 };
 
 static const char examples[] =
 	"  headroom demo                      every condition once for 5 s: under a minute\n"
 	"  headroom study 1 --full            as published: 3 runs of 20 s for each condition\n"
-	"  headroom study 1 --phase random    let the dice say when in a period a burst begins\n";
+	"  headroom study 1 --phase random    let the dice say when in a period a burst begins\n"
+	"  headroom study 1 --remote 250m=http://probe:8080/work,http://probe:9464/report --remote ...\n"
+	"                                     against pods: their limits, what their sidecars see (manifests/)\n";
 
 static const char notes[] =
 	"Writes runs.csv, requests.csv, periods.csv, sidecar.jsonl and summary.json into --out.\n"
+	"With --remote: no limits are made here, and files are written only if --out is given. LIMIT is that of the probe's\n"
+	"container: 0.25, 0.5 (or 250m, 500m) or none; 0.25 must be there.\n"
 	"Exit status: 0 shape as published, 1 it differs, or a run failed or was not valid, 2 wrong options,\n"
 	"130 or 143 interrupted (what was measured until then is written).\n";
 
@@ -53,6 +59,7 @@ static int begin_options(struct options *o, const char *program, int *argc, char
 		{"lateness-bound", 0, OPT_DURATION, &o->lateness_bound_ns, "TIME",
 		 "a run is invalid when the sender is later at p99 (default 5ms)", NULL, NSEC_PER_USEC,
 		 60 * NSEC_PER_SEC, NULL},
+		REMOTE_OPTION_ROWS(&o->remote),
 		SESSION_OPTION_ROWS(&o->session),
 	};
 	const struct opts_spec spec = {.program = program,
@@ -203,14 +210,36 @@ static int study1(const struct options *o, const char *program)
 	return status;
 }
 
+static int remote(struct options *o, const char *program)
+{
+	if (o->session.limiter_given || o->session.no_sidecar)
+		return usage_error(program,
+				   "--remote goes with neither --limiter nor --no-sidecar: limits and sidecars "
+				   "are those of the pods");
+	o->remote.program = program;
+	o->remote.session = &o->session;
+	o->remote.seconds = o->seconds;
+	o->remote.repetitions = o->repetitions;
+	o->remote.stretch = o->stretch;
+	o->remote.phase_ms = o->phase_ms;
+	o->remote.lead_ns = o->lead_ns;
+	o->remote.lateness_bound_ns = o->lateness_bound_ns;
+	return remote_study1_run(&o->remote);
+}
+
 static int study1_main(const char *program, bool is_demo, int argc, char **argv)
 {
-	struct options o = {.stretch = 1, .lead_ns = 500 * NSEC_PER_MSEC, .lateness_bound_ns = 5 * NSEC_PER_MSEC};
+	struct options o = {.stretch = 1,
+			    .remote = REMOTE_STUDY1_DEFAULTS,
+			    .lead_ns = 500 * NSEC_PER_MSEC,
+			    .lateness_bound_ns = 5 * NSEC_PER_MSEC};
 	int status = begin_options(&o, program, &argc, argv);
 	if (status < 0 && argc > 1)
 		status = usage_error(program, "takes no arguments beside its options");
 	if (status < 0)
 		status = complete_options(&o, program);
+	if (status < 0 && o.remote.targets.n > 0)
+		return remote(&o, program);
 	if (status < 0 && is_demo && !o.session.limiter_given && demo_inside_applies())
 		return demo_inside_run(&(struct demo_inside){.program = program,
 							     .seconds = o.seconds,

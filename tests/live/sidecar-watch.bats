@@ -5,6 +5,7 @@
 
 setup() {
   load ../lib/common
+  load ../lib/cgroups
   need headroom-sidecar
   sidecar=$build/headroom-sidecar
   log=$BATS_TEST_TMPDIR/log
@@ -21,52 +22,6 @@ teardown() {
   for ((i = ${#made[@]} - 1; i >= 0; i--)); do unmake "${made[i]}"; done
 }
 
-# Where the quota is, and all folders that a process must be put into for usage and pressure as well. The first mount of
-# each hierarchy: others (of a container's root, say) show the same.
-find_hierarchies() {
-  local folder kind options acct_root=
-  cpu_root='' v2_root=''
-  while read -r _ folder kind options _; do
-    case $kind,$options, in
-      cgroup2,*) v2_root=${v2_root:-$folder} ;;
-      cgroup,*,cpu,*) cpu_root=${cpu_root:-$folder} ;;
-    esac
-    case $kind,$options, in
-      cgroup,*,cpuacct,*) acct_root=${acct_root:-$folder} ;;
-    esac
-  done </proc/self/mounts
-  cpu_root=${cpu_root:-$v2_root}
-  mapfile -t roots < <(printf '%s\n' "$cpu_root" "$acct_root" "$v2_root" | grep . | sort -u)
-  if [ -z "$v2_root" ] || [ ! -w "$cpu_root/cgroup.procs" ]; then not_on_this_host "cgroups cannot be made here"; fi
-}
-is_v1() { [ -e "$cpu_root/cpu.shares" ]; }
-
-# One at the top outweighs other work on this machine: what is throttled here must not wait for others instead.
-make_cgroup() {
-  local root
-  made+=("$1")
-  for root in "${roots[@]}"; do mkdir "$root/$1"; done
-  if is_v1; then echo 262144 >"$cpu_root/$1/cpu.shares"; else echo 10000 >"$cpu_root/$1/cpu.weight"; fi
-}
-unmake() {
-  local root
-  for root in "${roots[@]}"; do
-    [ ! -d "$root/$1" ] || wait_until 5 rmdir "$root/$1" 2>/dev/null
-  done
-}
-
-# limit CGROUP QUOTA_US|none [PERIOD_US]
-limit() {
-  local period=${3:-100000}
-  if is_v1; then
-    # quota first when it falls, so that quota / period is never above what a parent allows
-    echo -1 >"$cpu_root/$1/cpu.cfs_quota_us"
-    echo "$period" >"$cpu_root/$1/cpu.cfs_period_us"
-    echo "${2/none/-1}" >"$cpu_root/$1/cpu.cfs_quota_us"
-  else
-    echo "${2/none/max} $period" >"$cpu_root/$1/cpu.max"
-  fi
-}
 # quota_only CGROUP QUOTA_US: one write, so that nobody sees a state in between
 quota_only() {
   if is_v1; then echo "$2" >"$cpu_root/$1/cpu.cfs_quota_us"; else echo "$2" >"$cpu_root/$1/cpu.max"; fi
