@@ -7,8 +7,10 @@ check=$top/tests/manifests/check
 
 setup_file() {
   "$BATS_TEST_DIRNAME/check" build >"$BATS_FILE_TMPDIR/first" 2>&1 || true
-  kubectl kustomize "$BATS_TEST_DIRNAME/../../manifests/overlays/probe" >"$BATS_FILE_TMPDIR/probe.yaml" 2>/dev/null || true
-  kubectl kustomize "$BATS_TEST_DIRNAME/../../manifests/overlays/load" >"$BATS_FILE_TMPDIR/load.yaml" 2>/dev/null || true
+  local name
+  for name in probe load study-1; do
+    kubectl kustomize "$BATS_TEST_DIRNAME/../../manifests/overlays/$name" >"$BATS_FILE_TMPDIR/$name.yaml" 2>/dev/null || true
+  done
 }
 
 setup() {
@@ -73,10 +75,11 @@ copy() {
 }
 
 @test "the rendered files that the negative tests break are fine themselves" {
-  run_check --file "$BATS_FILE_TMPDIR/probe.yaml" policy types
-  [ "$status" -eq 0 ]
-  run_check --file "$BATS_FILE_TMPDIR/load.yaml" policy types
-  [ "$status" -eq 0 ]
+  local name
+  for name in probe load study-1; do
+    run_check --file "$BATS_FILE_TMPDIR/$name.yaml" policy types
+    [ "$status" -eq 0 ]
+  done
 }
 
 @test "types find a misspelt field, at any depth" {
@@ -154,6 +157,20 @@ END
   finds policy 's/backoffLimit: 0/backoffLimit: 6/' 'backoffLimit 0' load
 }
 
+@test "policy finds addresses that nobody serves, limits other than promised" {
+  finds policy 's|http://headroom-probe-500m:8080|http://headroom-probe-50m:8080|' 'no Service called headroom-probe-50m' study-1
+  finds policy 's|(http://headroom-probe-none):9464|\1:9465|' 'headroom-probe-none has no port 9465' study-1
+  finds policy 's/(limits:|cpu:) 500m/\1 600m/' 'the limits behind it are: 600m' study-1
+  finds policy 's/--remote=250m/--remote=300m/' 'the limits behind it are: 250m' study-1
+}
+
+@test "the checks find in the overlay of a study what they find elsewhere" {
+  finds types 's/terminationMessagePolicy:/terminationMesagePolicy:/' terminationMesagePolicy study-1
+  finds policy 's/terminationMessagePolicy: File/terminationMessagePolicy: Files/' terminationMessagePolicy study-1
+  finds policy 's/backoffLimit: 0/backoffLimit: 1/' 'backoffLimit 0' study-1
+  finds policy '/name: study$/,/drop:/{/allowPrivilegeEscalation/d}' allowPrivilegeEscalation study-1
+}
+
 @test "build finds a component or an overlay that does not build" {
   copy
   sed -i 's/patch.yaml/pacth.yaml/' "$manifests/components/guaranteed/kustomization.yaml"
@@ -167,10 +184,12 @@ END
 @test "options finds one that the program does not have" {
   need headroom-probe
   copy
-  sed -i 's/--cpu-ms=4/--cpu-msec=4/' "$manifests/base/probe/deployment.yaml"
+  sed -i 's/--rounds=/--round=/' "$manifests/base/probe/deployment.yaml"
+  sed -i 's/--full/--all/' "$manifests/overlays/study-1/job.yaml"
   run_check --manifests "$manifests" options
   [ "$status" -eq 1 ]
-  [[ $output == *"headroom-probe has no option --cpu-msec"* ]]
+  [[ $output == *"headroom-probe has no option --round"* ]]
+  [[ $output == *"headroom study 1 has no option --all"* ]]
 }
 
 @test "rules finds broken PromQL, an unknown metric, an alert without a section or a test" {
@@ -221,7 +240,7 @@ for o in yaml.safe_load_all(sys.stdin):
 @test "probe and load run with the arguments of the manifests; shards are joined" {
   need headroom-probe headroom-load
   local options pids=() i start
-  mapfile -t options < <(args probe probe | sed 's/0.0.0.0:8080/127.0.0.1:0/; s/--cpu-ms=4/--cpu-ms=0.5/')
+  mapfile -t options < <(args probe probe | sed 's/0.0.0.0:8080/127.0.0.1:0/; s/--rounds=.*/--rounds=4000/')
   [ ${#options[@]} -gt 0 ]
   "$build/headroom-probe" "${options[@]}" >"$BATS_TEST_TMPDIR/probe" 2>&1 3>&- &
   probe=$!
