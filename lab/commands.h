@@ -7,6 +7,7 @@
 int command_demo(int argc, char **argv);
 int command_study(int argc, char **argv); /* by name: the commands below */
 int command_study1(int argc, char **argv);
+int command_remote_study2(int argc, char **argv); /* only against probes that run elsewhere */
 
 /* What this very container is limited to, and whether it hurts now: the 30-second try of study 2. Status 1: the cgroup
  * could not be read. */

@@ -4,6 +4,7 @@
 #include "units.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <poll.h>
 #include <string.h>
@@ -67,16 +68,24 @@ struct remote_target *remote_find(struct remote *r, double limit_cpus)
 	return NULL;
 }
 
+struct remote_target *remote_of(struct remote *r, const struct condition *condition)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (strcmp(r->targets[i].name, condition->load->name) == 0)
+			return &r->targets[i];
+	return remote_find(r, condition->limit_cpus);
+}
+
 static char *with_query(const char *url, const char *key, const char *value)
 {
 	char *out;
 	return asprintf(&out, "%s%c%s=%s", url, strchr(url, '?') ? '&' : '?', key, value) < 0 ? NULL : out;
 }
 
-char *remote_work_url(const struct remote *r, const struct remote_target *t)
+char *remote_work_url(const struct remote *r, const struct remote_target *t, uint64_t times)
 {
 	char rounds[24];
-	snprintf(rounds, sizeof rounds, "%llu", (unsigned long long)r->rounds);
+	snprintf(rounds, sizeof rounds, "%" PRIu64, r->rounds * times);
 	return r->rounds ? with_query(t->probe_url, "rounds", rounds) : strdup(t->probe_url);
 }
 
@@ -206,6 +215,7 @@ static void take_facts(struct remote_target *t, const struct remote_answer *a)
 {
 	const int64_t read_ns = NSEC_PER_MSEC;
 	t->same_node = a->reading.mono_ns >= a->asked_ns - read_ns && a->reading.mono_ns <= a->answered_ns + read_ns;
+	t->limit_cpus = a->reading.limit_cpus;
 	snprintf(t->container, sizeof t->container, "%s", a->reading.container);
 }
 

@@ -19,7 +19,9 @@ enum { REMOTE_TARGETS_MAX = 8 };
 struct remote_target {
 	char *name; /* what stands before the '=' */
 	char *probe_url, *report_url;
-	bool same_node;      /* known after remote_open(): its host is this one */
+	/* known after remote_open(): */
+	bool same_node;      /* its host is this one */
+	double limit_cpus;   /* as its sidecar sees it; 0 = none */
 	char container[128]; /* as its sidecar calls it */
 };
 
@@ -28,6 +30,7 @@ struct remote {
 	const char *container; /* of several beside one sidecar, the one that is meant */
 	int64_t wait_ns;       /* so long a target may take until it answers, each time */
 	uint64_t rounds;       /* of work, asked for with each request; 0 = as the service likes */
+	uint64_t times; /* a measured request asks for so many times the rounds, one of a warm-up does not; 0 = 1 */
 	struct http http;
 	struct remote_target targets[REMOTE_TARGETS_MAX];
 	size_t n;
@@ -43,6 +46,9 @@ bool remote_limit(const char *name, double *cpus);
 
 /* The target with that limit, or NULL. */
 struct remote_target *remote_find(struct remote *r, double limit_cpus);
+
+/* The target whose name the condition's load has, else the one with its limit; or NULL. */
+struct remote_target *remote_of(struct remote *r, const struct condition *condition);
 
 /* Waits until every target answers and its sidecar sees the limit that its name says; says on stderr what it waits for.
  * Then, unless rounds are given, takes those that the target with the most CPUs was calibrated to.
@@ -75,7 +81,7 @@ int remote_wait(struct remote *r, struct remote_target *t, const struct run_setu
 int remote_condition(const struct run_setup *setup, const struct run_plan *plan, struct run_result *out,
 		     struct fault *f) MUST_CHECK;
 
-/* The URL of one request to a target, with the rounds in it; to be freed. NULL when out of memory. */
-char *remote_work_url(const struct remote *r, const struct remote_target *t);
+/* The URL of one request to a target, with `times` the rounds in it; to be freed. NULL when out of memory. */
+char *remote_work_url(const struct remote *r, const struct remote_target *t, uint64_t times);
 
 #endif

@@ -323,22 +323,16 @@ static void write_message(FILE *out, const struct remote_report *r)
 	study1_write_left_out(out, r->experiment);
 }
 
-size_t remote_message(const struct remote_report *r, char message[REMOTE_MESSAGE_MAX + 1])
+char *remote_message(const struct remote_report *r)
 {
 	char *text = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&text, &len);
-	message[0] = '\0';
 	if (!out)
-		return 0;
+		return NULL;
 	write_message(out, r);
-	if (fclose(out) == 0) {
-		snprintf(message, REMOTE_MESSAGE_MAX + 1, "%s", text);
-		/* a line that does not fit is left out as a whole */
-		char *end = strrchr(message, '\n');
-		if (end)
-			end[1] = '\0';
-	}
+	if (fclose(out) == 0)
+		return text;
 	free(text);
-	return strlen(message);
+	return NULL;
 }

@@ -7,9 +7,6 @@
 #include "remote.h"
 #include "study1.h"
 
-/* Kubernetes keeps so much of a termination message. */
-enum { REMOTE_MESSAGE_MAX = 4096 };
-
 struct remote_report {
 	const struct experiment *experiment;
 	const struct remote *remote;
@@ -29,8 +26,8 @@ int remote_write_text(FILE *out, const struct remote_report *r, bool color) MUST
 /* summary.json and `-o json`. NULL when out of memory. */
 json_value *remote_json(const struct remote_report *r);
 
-/* The termination message: whole lines, at most REMOTE_MESSAGE_MAX bytes; its length. */
-size_t remote_message(const struct remote_report *r, char out[REMOTE_MESSAGE_MAX + 1]);
+/* The termination message; to be freed. NULL when out of memory. */
+char *remote_message(const struct remote_report *r);
 
 /* What the sidecar took a condition's valid runs to wait for: "throttled", or "throttled 2, own_code 1"; "-" when it
  * said nothing. */

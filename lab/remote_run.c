@@ -23,7 +23,7 @@ struct remote_run {
 	struct remote *remote;
 	struct remote_target *target;
 	struct program load;
-	char *url;
+	char *url, *warm_up_url;
 	int64_t sender_ns; /* what the sender needs for itself: to start, to connect, to end */
 	int64_t start_ns;  /* first planned send */
 	struct remote_answer ready, begin, end;
@@ -76,7 +76,7 @@ static int wait_for_load(struct remote_run *r, int64_t schedule_end_ns, struct f
 static int warm_up(struct remote_run *r, struct fault *f)
 {
 	int64_t began_ns = clock_mono_ns();
-	int rc = sender_start_warm_up(&r->load, r->setup, r->url, f);
+	int rc = sender_start_warm_up(&r->load, r->setup, r->warm_up_url, f);
 	if (rc == 0)
 		rc = wait_for_load(r, began_ns + SENDER_WARM_UP_NS, f);
 	r->sender_ns = clock_mono_ns() - began_ns - SENDER_WARM_UP_NS;
@@ -263,8 +263,10 @@ static void tell(const struct remote_run *r, const struct figures *x)
 
 static int run_it(struct remote_run *r, struct run_result *out, struct fault *f)
 {
-	r->url = remote_work_url(r->remote, r->target);
-	int rc = r->url ? remote_wait(r->remote, r->target, r->setup, &r->ready, f) : fault_set(f, ENOMEM, "URL");
+	r->url = remote_work_url(r->remote, r->target, r->remote->times ? r->remote->times : 1);
+	r->warm_up_url = remote_work_url(r->remote, r->target, 1);
+	int rc = r->url && r->warm_up_url ? remote_wait(r->remote, r->target, r->setup, &r->ready, f)
+					  : fault_set(f, ENOMEM, "URL");
 	if (rc == 0)
 		rc = warm_up(r, f);
 	if (rc < 0)
@@ -282,7 +284,7 @@ int remote_condition(const struct run_setup *setup, const struct run_plan *plan,
 	struct remote_run r = {.setup = setup,
 			       .plan = plan,
 			       .remote = setup->remote,
-			       .target = remote_find(setup->remote, plan->condition.limit_cpus)};
+			       .target = remote_of(setup->remote, &plan->condition)};
 	*out = (struct run_result){.measured = false};
 	figures_init(&out->figures);
 	program_init(&r.load, "headroom-load");
@@ -293,5 +295,6 @@ int remote_condition(const struct run_setup *setup, const struct run_plan *plan,
 	remote_answer_release(&r.end);
 	program_release(&r.load);
 	free(r.url);
+	free(r.warm_up_url);
 	return rc ? rc : end_rc;
 }

@@ -5,7 +5,6 @@
 #include "tables.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 
 struct study {
@@ -142,24 +141,13 @@ static int write_report(const struct study *s, const struct remote_report *r, st
 	return rc < 0 ? fault_set(f, -rc, "cannot write the report") : 0;
 }
 
-/* Only one that was asked for is made; the kubelet's own is there already, and elsewhere there is none. */
-static int write_message(const struct remote_study1 *o, const char *text, size_t len, struct fault *f)
-{
-	const char *path = o->message_path ? o->message_path : REMOTE_MESSAGE_PATH;
-	CLEANUP_CLOSE int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | (o->message_path ? O_CREAT : 0), 0666);
-	if (fd < 0 && !o->message_path)
-		return 0;
-	if (fd < 0 || write(fd, text, len) != (ssize_t)len)
-		return fault_set(f, errno ? errno : EIO, "cannot write the summary to %.200s", path);
-	return 0;
-}
-
 /* Also of a study that has no run: then the sentence says why. */
 static int write_summary(struct study *s, const struct remote_report *r, struct fault *f)
 {
-	char message[REMOTE_MESSAGE_MAX + 1];
-	size_t len = remote_message(r, message);
-	return write_message(s->options, message, len, f);
+	CLEANUP_FREE char *message = remote_message(r);
+	if (!message)
+		return fault_set(f, ENOMEM, "summary");
+	return remote_message_write(s->options->message_path, message, remote_message_cut(message), f);
 }
 
 static int run(struct study *s, struct fault *f)

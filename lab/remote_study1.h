@@ -5,12 +5,13 @@
 #define HEADROOM_LAB_REMOTE_STUDY1_H
 
 #include "opts.h"
+#include "remote_message.h"
 #include "session.h"
 
 struct remote_study1 {
 	/* the options of its own */
 	struct opt_list targets;
-	const char *container, *message_path; /* message_path NULL = the one below, if it is there */
+	const char *container, *message_path; /* message_path: see remote_message_write() */
 	int64_t wait_ns;
 
 	/* taken over from study 1 */
@@ -20,9 +21,6 @@ struct remote_study1 {
 	uint64_t repetitions, stretch;
 	int64_t lead_ns, lateness_bound_ns;
 };
-
-/* Where Kubernetes takes the termination message of a container from, unless told otherwise. */
-#define REMOTE_MESSAGE_PATH "/dev/termination-log"
 
 #define REMOTE_STUDY1_DEFAULTS                                                                                         \
 	{                                                                                                              \

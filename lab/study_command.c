@@ -10,6 +10,7 @@ static const struct study {
 	const char *help;
 } studies[] = {
 	{"1", command_study1, "the same requests per second, even or in bursts, under a CPU limit"},
+	{"2", command_remote_study2, "the same work in different circumstances (probes elsewhere: --remote)"},
 };
 
 static void write_help(FILE *out)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# headroom study 1 --remote, as the Job of manifests/overlays/study-1 runs it: its arguments are taken from the rendered
+# headroom study 1|2 --remote, as the Jobs of manifests/overlays/study-* run it: their arguments are taken from the rendered
 # manifest, the probes and the sidecars are real, under real quotas, over real HTTP; only addresses, lengths and bounds
 # are others. What the figures are is not judged, this machine is noisy: that they fit together is.
 # tests/run: limit 300
@@ -27,16 +27,16 @@ teardown() {
   for name in "${made[@]}"; do unmake "$name"; done
 }
 
-# rendered NAME CONTAINER: the arguments of a container of a workload of overlays/study-1, one a line
+# rendered STUDY NAME CONTAINER: the arguments of a container of a workload of overlays/study-STUDY, one a line
 rendered() {
-  kubectl kustomize "$top/manifests/overlays/study-1" | python3 -c '
+  kubectl kustomize "$top/manifests/overlays/study-$1" | python3 -c '
 import sys, yaml
 for o in yaml.safe_load_all(sys.stdin):
     if o["metadata"]["name"] == sys.argv[1] and o["kind"] != "Service":
         spec = o["spec"]["template"]["spec"]
         for c in spec["containers"] + spec.get("initContainers", []):
             if c["name"] == sys.argv[2]:
-                print("\n".join(c["args"]))' "$1" "$2"
+                print("\n".join(c["args"]))' "$2" "$3"
 }
 need_kubectl() { command -v kubectl >/dev/null || skip "kubectl is not installed (https://kubernetes.io/docs/tasks/tools/)"; }
 
@@ -71,11 +71,11 @@ of() { python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); print(eva
   local limit quota args=()
   for limit in 250m:25000 500m:50000 none:none; do
     quota=${limit#*:} limit=${limit%:*}
-    mapfile -t args < <(rendered "headroom-probe-$limit" probe | grep -v '^--listen')
+    mapfile -t args < <(rendered 1 "headroom-probe-$limit" probe | grep -v '^--listen')
     [ ${#args[@]} -ge 2 ]
     start_pod "$limit" "$quota" "${args[@]}"
   done
-  mapfile -t args < <(rendered headroom-study-1 study | sed "s/headroom-probe-250m:8080/$probe_250m/
+  mapfile -t args < <(rendered 1 headroom-study-1 study | sed "s/headroom-probe-250m:8080/$probe_250m/
     s/headroom-probe-250m:9464/$report_250m/; s/headroom-probe-500m:8080/$probe_500m/; s/headroom-probe-500m:9464/$report_500m/
     s/headroom-probe-none:8080/$probe_none/; s/headroom-probe-none:9464/$report_none/")
   [ "${args[0]}" = study ]
@@ -98,6 +98,32 @@ of() { python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); print(eva
   if [ "$status" = 0 ]; then grep -qx 'shape: as published' "$BATS_TEST_TMPDIR/message"
   else grep -qx 'shape: differs from the published one' "$BATS_TEST_TMPDIR/message"; fi
   # a container may have no folder that can be written
+  [ -z "$(ls -A)" ]
+}
+
+@test "the Job of study 2: fingerprints of the cases without and with a quota" {
+  need_kubectl
+  local case quota args=()
+  for case in a:none b:30000; do
+    quota=${case#*:} case=${case%:*}
+    mapfile -t args < <(rendered 2 "headroom-probe-$case" probe | grep -v '^--listen')
+    [ ${#args[@]} -ge 2 ]
+    start_pod "$case" "$quota" "${args[@]}"
+  done
+  mapfile -t args < <(rendered 2 headroom-study-2 study | grep -vE '^--remote=[CD]=' | sed "s/headroom-probe-a:8080/$probe_a/
+    s/headroom-probe-a:9464/$report_a/; s/headroom-probe-b:8080/$probe_b/; s/headroom-probe-b:9464/$report_b/")
+  run --separate-stderr "$build/headroom" "${args[@]}" --repetitions=1 --works=3 --every=1s --times=50 --lateness-bound=1s \
+    --termination-log="$BATS_TEST_TMPDIR/message"
+  echo "$output"
+  echo "$stderr"
+  [ "$status" = 0 ] || [ "$status" = 1 ]
+  # how noisy this machine is decides what A's sidecar says; B is stopped on any
+  grep -qE '^nr_throttled +0 +[1-9][0-9]*$' <<<"$output"
+  grep -qE '^the sidecar says +[a-z_]+ +throttled$' <<<"$output"
+  [ "$(head -1 "$BATS_TEST_TMPDIR/message")" = "$(grep '^verdicts: ' <<<"$output")" ]
+  grep -qE '^B: 1 valid runs, median [0-9.]+ ms, [1-9][0-9]* throttled periods' "$BATS_TEST_TMPDIR/message"
+  if [ "$status" = 0 ]; then grep -qx 'verdicts: as published' "$BATS_TEST_TMPDIR/message"
+  else grep -qx 'verdicts: differ from the published causes' "$BATS_TEST_TMPDIR/message"; fi
   [ -z "$(ls -A)" ]
 }
 
@@ -197,6 +223,12 @@ refuses() {
   run --separate-stderr "$build/headroom" study 1 --remote 250m=http://a/,http://a/ --limiter v1
   [ "$status" = 2 ]
   [[ $stderr == *"--remote goes with neither --limiter nor --no-sidecar"* ]]
+  run --separate-stderr "$build/headroom" study 2
+  [ "$status" = 2 ]
+  [[ $stderr == *"--remote is missing"* ]]
+  run --separate-stderr "$build/headroom" study 2 --remote A=http://a/,http://a/ --remote A=http://b/,http://b/
+  [ "$status" = 2 ]
+  [[ $stderr == *"given twice"* ]]
   run --separate-stderr "$build/headroom" study 1 --remote 250m=http://a/,http://a/ --remote 0.25=http://b/,http://b/
   [ "$status" = 2 ]
   [[ $stderr == *"given twice"* ]]

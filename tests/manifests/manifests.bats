@@ -8,7 +8,7 @@ check=$top/tests/manifests/check
 setup_file() {
   "$BATS_TEST_DIRNAME/check" build >"$BATS_FILE_TMPDIR/first" 2>&1 || true
   local name
-  for name in probe load study-1; do
+  for name in probe load study-1 study-2; do
     kubectl kustomize "$BATS_TEST_DIRNAME/../../manifests/overlays/$name" >"$BATS_FILE_TMPDIR/$name.yaml" 2>/dev/null || true
   done
 }
@@ -76,7 +76,7 @@ copy() {
 
 @test "the rendered files that the negative tests break are fine themselves" {
   local name
-  for name in probe load study-1; do
+  for name in probe load study-1 study-2; do
     run_check --file "$BATS_FILE_TMPDIR/$name.yaml" policy types
     [ "$status" -eq 0 ]
   done
@@ -168,6 +168,8 @@ END
   finds types 's/terminationMessagePolicy:/terminationMesagePolicy:/' terminationMesagePolicy study-1
   finds policy 's/terminationMessagePolicy: File/terminationMessagePolicy: Files/' terminationMessagePolicy study-1
   finds policy 's/backoffLimit: 0/backoffLimit: 1/' 'backoffLimit 0' study-1
+  finds policy '/name: competitors/,/^ +name: / s/drop:/add:/' capabilities study-2
+  finds policy 's/headroom-probe-d:8080/headroom-probe-e:8080/' 'no Service called headroom-probe-e' study-2
   finds policy '/name: study$/,/drop:/{/allowPrivilegeEscalation/d}' allowPrivilegeEscalation study-1
 }
 
@@ -185,7 +187,7 @@ END
   need headroom-probe
   copy
   sed -i 's/--rounds=/--round=/' "$manifests/base/probe/deployment.yaml"
-  sed -i 's/--full/--all/' "$manifests/overlays/study-1/job.yaml"
+  sed -i 's/--full/--all/' "$manifests/overlays/study-1/job/args.yaml"
   run_check --manifests "$manifests" options
   [ "$status" -eq 1 ]
   [[ $output == *"headroom-probe has no option --round"* ]]

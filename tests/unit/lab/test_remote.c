@@ -2,6 +2,8 @@
 #include "tests/unit/check.h"
 
 #include "lab/remote.h"
+#include "lab/remote_message.h"
+#include "lab/remote_study2.h"
 
 #include <errno.h>
 #include <math.h>
@@ -55,12 +57,16 @@ static void test_targets(void **state)
 	assert_ptr_equal(remote_find(&r, LIMIT_NO_CPUS), &r.targets[1]);
 	assert_null(remote_find(&r, 0.5));
 	assert_string_equal(r.targets[0].report_url, "http://a:9464/report");
+	/* by name first: several cases may have one limit */
+	const struct workload named = {.name = "none"}, other = {.name = "even"};
+	assert_ptr_equal(remote_of(&r, &(struct condition){.limit_cpus = 0.25, .load = &named}), &r.targets[1]);
+	assert_ptr_equal(remote_of(&r, &(struct condition){.limit_cpus = 0.25, .load = &other}), &r.targets[0]);
 	r.rounds = 7;
-	char *url = remote_work_url(&r, &r.targets[0]);
+	char *url = remote_work_url(&r, &r.targets[0], 1);
 	assert_string_equal(url, "http://a:8080/work?rounds=7");
 	free(url);
-	url = remote_work_url(&r, &r.targets[1]);
-	assert_string_equal(url, "http://b/work?cpu_ms=4&rounds=7");
+	url = remote_work_url(&r, &r.targets[1], 3);
+	assert_string_equal(url, "http://b/work?cpu_ms=4&rounds=21");
 	free(url);
 	remote_close(&r);
 }
@@ -145,12 +151,56 @@ static void test_what_is_no_reading(void **state)
 	}
 }
 
+static void test_a_message_is_cut_behind_a_line(void **state)
+{
+	(void)state;
+	char text[REMOTE_MESSAGE_MAX + 200] = "short\n";
+	assert_int_equal(remote_message_cut(text), 6);
+	memset(text, 'x', sizeof text);
+	text[sizeof text - 1] = '\0';
+	assert_int_equal(remote_message_cut(text), REMOTE_MESSAGE_MAX);
+	memset(text, 'x', sizeof text);
+	text[4000] = '\n';
+	text[REMOTE_MESSAGE_MAX + 1] = '\n';
+	text[sizeof text - 1] = '\0';
+	assert_int_equal(remote_message_cut(text), 4001);
+	assert_int_equal(strlen(text), 4001);
+}
+
+/* One case with one run, and what its sidecar said. */
+static size_t differences_of(const char *name, const char *verdict, bool valid)
+{
+	char log[160];
+	struct workload load = {.name = name};
+	struct condition condition = {.load = &load};
+	struct experiment_run run = {.plan.condition = condition,
+				     .result = {.sidecar_log = log, .figures.valid = valid}};
+	struct experiment e = {.conditions = &condition, .n_conditions = 1, .runs = &run, .n_runs = 1};
+	const struct remote_study2 s = {.experiment = &e};
+	snprintf(log, sizeof log, "{\"window\": {\"verdict\": \"%s\"}}", verdict);
+	return study2_differences(&s, NULL);
+}
+
+static void test_verdicts_of_study_2(void **state)
+{
+	(void)state;
+	assert_int_equal(differences_of("A", "own_code", true), 0);
+	assert_int_equal(differences_of("B", "throttled", true), 0);
+	assert_int_equal(differences_of("C", "contention", true), 0);
+	assert_int_equal(differences_of("D", "io_wait", true), 0);
+	assert_int_equal(differences_of("B", "own_code", true), 1);
+	assert_int_equal(differences_of("my own", "anything", true), 0);
+	/* without a valid run there is no verdict */
+	assert_int_equal(differences_of("B", "throttled", false), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_limits_by_name),     cmocka_unit_test(test_targets),
-		cmocka_unit_test(test_a_reading),          cmocka_unit_test(test_no_limit_no_window_no_phase),
-		cmocka_unit_test(test_what_is_no_reading),
+		cmocka_unit_test(test_limits_by_name),      cmocka_unit_test(test_targets),
+		cmocka_unit_test(test_a_reading),           cmocka_unit_test(test_no_limit_no_window_no_phase),
+		cmocka_unit_test(test_what_is_no_reading),  cmocka_unit_test(test_a_message_is_cut_behind_a_line),
+		cmocka_unit_test(test_verdicts_of_study_2),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
