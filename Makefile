@@ -145,6 +145,15 @@ $(B)/tests/unit/$(1)/%: tests/unit/$(1)/%.c $(call archive,$(1)) $(call archive,
 endef
 $(foreach f,$(FOLDERS),$(eval $(call UNIT_RULES,$(f))))
 
+# The style and the script of report.html are files of their own, and become part of the program as arrays.
+$(call archive,lab): $(B)/lab/page_assets.o
+$(B)/lab/page_assets.c: lab/page.css lab/page.js Makefile
+	@mkdir -p $(@D)
+	@{ echo '#include "page_assets.h"'; for type in css js; do echo "const char page_$$type[] = {"; \
+	  LC_ALL=C od -An -v -t x1 lab/page.$$type | sed 's/ \(..\)/0x\1,/g'; echo '0};'; done; } > $@
+$(B)/lab/page_assets.o: $(B)/lab/page_assets.c lab/page_assets.h $(B)/flags
+	$(Q)$(CC) $(ALL_CPPFLAGS) -Ilab $(ALL_CFLAGS) -c -o $@ $<
+
 # Changes whenever the compiler, a flag, a library or the version does: then everything that depends on it is made anew.
 FLAGS_TEXT = $(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(foreach f,$(FOLDERS),$(LIBS_$(f)))
 keep_text = @mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(1))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(1))' > $@
@@ -164,9 +173,9 @@ check-fast: all units
 	@scripts/deps.sh test
 	@tests/run --build $(B) $(or $(TESTS),unit cli)
 test: all units
-	@scripts/deps.sh test vm manifests
+	@scripts/deps.sh test vm manifests page
 	@$(MAKE) STATIC=1 all units
-	@tests/run --build $(B) $(or $(TESTS),unit cli manifests live vm)
+	@tests/run --build $(B) $(or $(TESTS),unit cli page manifests live vm)
 demo: all
 	@$(B)/headroom demo
 lint:

@@ -13,4 +13,7 @@ int command_remote_study2(int argc, char **argv); /* only against probes that ru
  * could not be read. */
 int command_check(int argc, char **argv);
 
+/* report.html, made again from a folder of results; or of several, side by side. */
+int command_report(int argc, char **argv);
+
 #endif

@@ -40,6 +40,7 @@ static const struct command {
 	{"check", command_check, "what is this container limited to, and does it hurt now?"},
 	{"demo", command_demo, "study 1 in under a minute: bursts and an even load under the same limit"},
 	{"study", command_study, "a published study, repeated on this machine: study 1"},
+	{"report", command_report, "the page of a study, made again from its files; several side by side"},
 	{"sidecar", command_sidecar, "headroom-sidecar: what a container is limited to, and what it waits for"},
 	{"probe", command_probe, "headroom-probe: a service with a calibrated workload"},
 	{"load", command_load, "headroom-load: requests on a schedule, each one recorded"},

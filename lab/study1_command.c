@@ -1,6 +1,7 @@
 #include "commands.h"
 
 #include "demo_inside.h"
+#include "page.h"
 #include "remote_study1.h"
 #include "study1_report.h"
 #include "tables.h"
@@ -34,7 +35,7 @@ static const char examples[] =
 	"                                     against pods: their limits, what their sidecars see (manifests/)\n";
 
 static const char notes[] =
-	"Writes runs.csv, requests.csv, periods.csv, sidecar.jsonl and summary.json into --out.\n"
+	"Writes runs.csv, requests.csv, periods.csv, sidecar.jsonl, summary.json and report.html into --out.\n"
 	"With --remote: no limits are made here, and files are written only if --out is given. LIMIT is that of the probe's\n"
 	"container: 0.25, 0.5 (or 250m, 500m) or none; 0.25 must be there.\n"
 	"Exit status: 0 shape as published, 1 it differs, or a run failed or was not valid, 2 wrong options,\n"
@@ -159,7 +160,11 @@ static int summarize(struct study *s, const struct study1_report *r, struct faul
 		return rc;
 	study1_judge(s->summaries, s->options->repetitions, &s->judgement);
 	CLEANUP_JSON json_value *json = study1_json(r);
-	return results_write_json(&s->session.results, "summary.json", json, f);
+	rc = results_write_json(&s->session.results, "summary.json", json, f);
+	/* without a request there is nothing to draw */
+	if (rc == 0 && s->session.results.requests_have_head)
+		rc = page_make_in(s->session.results.folder, f);
+	return rc;
 }
 
 static int write_report(struct study *s, const struct study1_report *r, struct fault *f)
