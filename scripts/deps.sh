@@ -1,7 +1,7 @@
 #!/bin/bash
 # Installs the Debian packages that a purpose needs, and says so before it does.
 #
-#   scripts/deps.sh [--print] [PURPOSE...]     build (default), static, test, vm, image, manifests, lint, ci, all
+#   scripts/deps.sh [--print] [PURPOSE...]     build (default), static, test, vm, image, manifests, page, lint, ci, all
 #
 # Nothing is missing: silent, at once, status 0. Without root: prints the exact command and ends with status 1.
 # Without dpkg (not a Debian): looks for the libraries and tools themselves; status 1 when some are not there.
@@ -37,6 +37,9 @@ packages() {
         command -v promtool >/dev/null || echo "prometheus"
         python3 -c 'import yaml' 2>/dev/null || echo "python3-yaml"
         ;;
+    # the browser that report.html is looked at with; npm fetches axe-core
+    page) command -v chromium >/dev/null || echo "chromium"
+        command -v npm >/dev/null || echo "npm" ;;
     lint) echo "clang-format-14 clang-tidy-14 cppcheck shellcheck python3 git libcmocka-dev" ;;
     # what some tests would be skipped without
     ci) echo "clang|clang-14 gcc git prometheus python3-prometheus-client" ;;
@@ -53,6 +56,7 @@ tools() {
     vm) echo "qemu-system-x86_64 cpio busybox setpriv" ;;
     image) echo "docker debootstrap git" ;;
     manifests) echo "node npm promtool python3" ;;
+    page) echo "chromium npm python3" ;;
     lint) echo "clang-format-14 clang-tidy-14 cppcheck shellcheck python3 git" ;;
     ci) echo "clang gcc git promtool" ;;
     esac
@@ -71,7 +75,7 @@ for word in "$@"; do
     --print) print=1 ;;
     -h | --help) usage 0 ;;
     -*) say "unknown option $word"; usage 2 >&2 ;;
-    all) purposes+=(build static test vm image manifests lint ci) ;;
+    all) purposes+=(build static test vm image manifests page lint ci) ;;
     *) purposes+=("$word") ;;
     esac
 done
