@@ -27,7 +27,7 @@ teardown() {
   for name in "${made[@]}"; do unmake "$name"; done
 }
 
-# rendered STUDY NAME CONTAINER: the arguments of a container of a workload of overlays/study-STUDY, one a line
+# rendered STUDY NAME CONTAINER: the arguments of a container of a workload of overlays/study-STUDY (3, or 3/job), one a line
 rendered() {
   kubectl kustomize "$top/manifests/overlays/study-$1" | python3 -c '
 import sys, yaml
@@ -125,6 +125,21 @@ of() { python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); print(eva
   if [ "$status" = 0 ]; then grep -qx 'verdicts: as published' "$BATS_TEST_TMPDIR/message"
   else grep -qx 'verdicts: differ from the published causes' "$BATS_TEST_TMPDIR/message"; fi
   [ -z "$(ls -A)" ]
+}
+
+@test "the Job of study 3: closed loops of both cases" {
+  need_kubectl
+  local case args=()
+  mapfile -t args < <(rendered 3 headroom-probe-law probe | grep -v '^--listen')
+  [ ${#args[@]} -ge 2 ]
+  start_probe "${args[@]}"
+  for case in case-1 load; do
+    mapfile -t args < <(rendered 3/job headroom-load-law "$case" | sed "s/headroom-probe-law:8080/127.0.0.1:$port/")
+    run "$build/headroom-load" "${args[@]}" --threads=1,2 --duration=1s
+    echo "$output"
+    [ "$status" = 0 ]
+    [ "$(grep -cE '^ +[12] +[0-9.]+ +[0-9.]+ms ' <<<"$output")" = 2 ]
+  done
 }
 
 @test "what the sidecars say of just one run: JSON, files, throttled only where it was" {
