@@ -79,7 +79,7 @@ of() { python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); print(eva
     s/headroom-probe-250m:9464/$report_250m/; s/headroom-probe-500m:8080/$probe_500m/; s/headroom-probe-500m:9464/$report_500m/
     s/headroom-probe-none:8080/$probe_none/; s/headroom-probe-none:9464/$report_none/")
   [ "${args[0]}" = study ]
-  run --separate-stderr "$build/headroom" "${args[@]}" --seconds=2 --repetitions=1 --lateness-bound=1s \
+  run --separate-stderr "$build/headroom" "${args[@]}" --seconds=1 --repetitions=1 --lateness-bound=1s \
     --termination-log="$BATS_TEST_TMPDIR/message"
   echo "$output"
   echo "$stderr"
@@ -112,7 +112,7 @@ of() { python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); print(eva
   done
   mapfile -t args < <(rendered 2 headroom-study-2 study | grep -vE '^--remote=[CD]=' | sed "s/headroom-probe-a:8080/$probe_a/
     s/headroom-probe-a:9464/$report_a/; s/headroom-probe-b:8080/$probe_b/; s/headroom-probe-b:9464/$report_b/")
-  run --separate-stderr "$build/headroom" "${args[@]}" --repetitions=1 --works=3 --every=1s --times=50 --lateness-bound=1s \
+  run --separate-stderr "$build/headroom" "${args[@]}" --repetitions=1 --works=2 --every=1s --times=50 --lateness-bound=1s \
     --termination-log="$BATS_TEST_TMPDIR/message"
   echo "$output"
   echo "$stderr"
@@ -170,11 +170,11 @@ of() { python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); print(eva
 
 @test "a sidecar that is started anew: the run says so, is left out and repeated once" {
   start_pod 250m 25000 --rounds 1000
-  "$build/headroom" study 1 --remote "250m=http://$probe_250m/work,http://$report_250m/report" --seconds 3 \
+  "$build/headroom" study 1 --remote "250m=http://$probe_250m/work,http://$report_250m/report" --seconds 2 \
     --lateness-bound 1s --rounds 1000 >"$BATS_TEST_TMPDIR/stdout" 2>"$BATS_TEST_TMPDIR/stderr" 3>&- &
   pid=$!
   wait_until 20 grep -q '^order' "$BATS_TEST_TMPDIR/stdout"
-  sleep 2.5
+  sleep 2
   end_processes "$sidecar"
   start_sidecar "$pid_250m" "$sidecar_port"
   local status=0
