@@ -118,6 +118,8 @@ void units_format_duration(int64_t ns, char out[UNITS_TEXT_SIZE])
 	size_t i = 0;
 	while (i + 1 < ARRAY_LEN(units) && size < (uint64_t)units[i].ns)
 		i++;
-	snprintf(out, UNITS_TEXT_SIZE, "%s%.4g%s", sign, (double)size / (double)units[i].ns,
+	double value = (double)size / (double)units[i].ns;
+	/* %g would write 86400 as 8.64e+04 */
+	snprintf(out, UNITS_TEXT_SIZE, value < 9999.5 ? "%s%.4g%s" : "%s%.0f%s", sign, value,
 		 size ? units[i].name : "s");
 }

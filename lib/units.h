@@ -18,7 +18,7 @@ int units_parse_duration_ns(const char *text, int64_t *out, struct fault *f) MUS
 /* "1000/s", "20/s", "0.5/s", "600/m"; per second. A bare number is per second. Above 0. */
 int units_parse_rate(const char *text, double *per_second, struct fault *f) MUST_CHECK;
 
-/* "1s", "850ms", "1.250s", "35us": at most 4 significant digits, for people. */
+/* "1s", "850ms", "1.250s", "35us", "86400s": at most 4 significant digits, or whole seconds; for people. */
 enum { UNITS_TEXT_SIZE = 32 };
 void units_format_duration(int64_t ns, char out[UNITS_TEXT_SIZE]);
 

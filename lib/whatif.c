@@ -182,16 +182,28 @@ static void start(struct replay *r)
 		r->workers[i].request = NOBODY;
 	/* the first tick behind the first arrival */
 	int64_t begin = r->n ? r->requests[0].arrived_ns : 0;
-	int64_t behind = (begin - m->phase_ns) % r->period_ns;
+	int64_t behind = (begin % r->period_ns - m->phase_ns % r->period_ns) % r->period_ns;
 	r->next_tick_ns = begin + r->period_ns - (behind < 0 ? behind + r->period_ns : behind);
+}
+
+/* Those of the kernel (kernel/sched/core.c: tg_set_cfs_bandwidth). A smaller quota or a longer period would let a
+ * replay last for ever. */
+static bool is_within_bounds(const struct whatif_model *m)
+{
+	const struct cpu_quota *q = &m->quota;
+	const uint64_t least_usec = 1000;
+	/* sums of these, in ns, stay numbers */
+	const uint64_t most_usec = INT64_MAX / NSEC_PER_USEC / 4;
+	return m->workers >= 1 && m->workers <= WHATIF_WORKERS_MAX && m->cpus >= 1 && q->period_usec >= least_usec &&
+	       q->period_usec <= USEC_PER_SEC && m->burst_usec <= most_usec && q->quota_usec >= least_usec &&
+	       (q->quota_usec <= most_usec || q->quota_usec == QUOTA_NONE);
 }
 
 int whatif_replay(const struct whatif_request *requests, size_t n, const struct whatif_model *model, int64_t *ended_ns,
 		  struct whatif_outcome *outcome)
 {
 	*outcome = (struct whatif_outcome){0};
-	if (model->workers < 1 || model->workers > WHATIF_WORKERS_MAX || model->cpus < 1 ||
-	    model->quota.period_usec == 0 || model->quota.quota_usec == 0)
+	if (!is_within_bounds(model))
 		return -EINVAL;
 	struct replay r = {.requests = requests, .n = n, .model = model, .ended_ns = ended_ns, .out = outcome};
 	start(&r);

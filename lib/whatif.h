@@ -43,7 +43,8 @@ enum { WHATIF_STEP_NS = 50000 };
 
 enum { WHATIF_WORKERS_MAX = 256 };
 
-/* ended_ns[i] is when request i was done (not before its arrival). 0, or -EINVAL for a model out of bounds. */
+/* ended_ns[i] is when request i was done (not before its arrival). 0, or -EINVAL for a model out of bounds; those of
+ * the kernel hold: a period of 1 ms to 1 s, a quota of at least 1 ms. */
 int whatif_replay(const struct whatif_request *requests, size_t n, const struct whatif_model *model, int64_t *ended_ns,
 		  struct whatif_outcome *outcome) MUST_CHECK;
 

@@ -68,3 +68,25 @@ bool answer_field_is_instant(enum answer_field field)
 {
 	return fields[field].instant;
 }
+
+void answer_take_header(struct answer *a, const char *line, size_t len)
+{
+	const char *colon = memchr(line, ':', len);
+	if (!colon)
+		return;
+	enum answer_field field = answer_field_by_header(line, (size_t)(colon - line));
+	if (field == ANSWER_FIELDS)
+		return;
+	const char *p = colon + 1;
+	const char *end = line + len;
+	while (p < end && *p == ' ')
+		p++;
+	int64_t value = 0;
+	const char *first = p;
+	for (; p < end && *p >= '0' && *p <= '9' && value < INT64_MAX / 10 - 1; p++)
+		value = value * 10 + (*p - '0');
+	if (p == first || (p < end && *p != '\r' && *p != '\n' && *p != ' '))
+		return;
+	a->server_ns[field] = value;
+	a->server_have |= (uint16_t)(1u << field);
+}

@@ -24,28 +24,6 @@ static int on_send(void *context, char *ip, char *local_ip, int port, int local_
 	return CURL_PREREQFUNC_OK;
 }
 
-static void take_server_figure(struct answer *a, const char *line, size_t len)
-{
-	const char *colon = memchr(line, ':', len);
-	if (!colon)
-		return;
-	enum answer_field field = answer_field_by_header(line, (size_t)(colon - line));
-	if (field == ANSWER_FIELDS)
-		return;
-	const char *p = colon + 1;
-	const char *end = line + len;
-	while (p < end && *p == ' ')
-		p++;
-	int64_t value = 0;
-	const char *first = p;
-	for (; p < end && *p >= '0' && *p <= '9' && value < INT64_MAX / 10 - 1; p++)
-		value = value * 10 + (*p - '0');
-	if (p == first || (p < end && *p != '\r' && *p != '\n' && *p != ' '))
-		return;
-	a->server_ns[field] = value;
-	a->server_have |= (uint16_t)(1u << field);
-}
-
 static size_t on_header(char *line, size_t one, size_t len, void *context)
 {
 	struct slot *slot = context;
@@ -55,7 +33,7 @@ static size_t on_header(char *line, size_t one, size_t len, void *context)
 	else if (len <= 2)
 		slot->last_byte_ns = clock_mono_ns(); /* the empty line: the end of an answer without a body */
 	else if (len > 9 && strncasecmp(line, "headroom-", 9) == 0)
-		take_server_figure(&slot->answer, line, len);
+		answer_take_header(&slot->answer, line, len);
 	return len;
 }
 

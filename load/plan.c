@@ -45,10 +45,11 @@ int plan_rate(struct plan *p, double per_second, int64_t duration_ns, struct fau
 		return rc;
 	size_t room = (size_t)ceil((double)duration_ns / 1e9 * per_second) + 1;
 	for (size_t i = 0; i < room; i++) {
-		int64_t at = llround((double)i * 1e9 / per_second);
-		if (at >= duration_ns)
+		double at = round((double)i * 1e9 / per_second);
+		/* at a tiny rate, number 1 is due in centuries, which no int64_t holds */
+		if (at >= (double)duration_ns)
 			break;
-		p->offset_ns[p->n++] = at;
+		p->offset_ns[p->n++] = (int64_t)at;
 	}
 	return 0;
 }
@@ -141,10 +142,10 @@ int plan_ramp(struct plan *p, double from, double to, int64_t duration_ns, struc
 	if (rc < 0)
 		return rc;
 	for (size_t i = 0; (double)i < expected; i++) {
-		int64_t at = llround(ramp_instant_s(from, to, duration_s, (double)i) * 1e9);
-		if (at >= duration_ns)
+		double at = round(ramp_instant_s(from, to, duration_s, (double)i) * 1e9);
+		if (at >= (double)duration_ns)
 			break;
-		p->offset_ns[p->n++] = at;
+		p->offset_ns[p->n++] = (int64_t)at;
 	}
 	return 0;
 }

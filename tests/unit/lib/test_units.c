@@ -150,6 +150,10 @@ static void test_format(void **state)
 		{-1500000, "-1.5ms"},
 		{123456789, "123.5ms"},
 		{60 * NSEC_PER_SEC, "60s"},
+		{9999 * NSEC_PER_SEC, "9999s"},
+		{9999600 * NSEC_PER_MSEC, "10000s"},
+		{86400 * NSEC_PER_SEC, "86400s"},
+		{-36000000 * NSEC_PER_SEC, "-36000000s"},
 	};
 	char out[UNITS_TEXT_SIZE];
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

@@ -175,7 +175,19 @@ static void test_bounds(void **state)
 	m.cpus = 1;
 	m.quota.period_usec = 0;
 	assert_int_equal(whatif_replay(requests, n, &m, ended, &o), -EINVAL);
-	m.quota.period_usec = 100000;
+	/* no sum of these in ns would be a number; found by fuzzing */
+	m.quota.period_usec = UINT64_C(1) << 62;
+	assert_int_equal(whatif_replay(requests, n, &m, ended, &o), -EINVAL);
+	m.quota = (struct cpu_quota){999, 100000};
+	assert_int_equal(whatif_replay(requests, n, &m, ended, &o), -EINVAL);
+	m.quota = (struct cpu_quota){QUOTA_NONE - 1, 100000};
+	assert_int_equal(whatif_replay(requests, n, &m, ended, &o), -EINVAL);
+	m.quota.quota_usec = 25000;
+	m.burst_usec = UINT64_MAX;
+	assert_int_equal(whatif_replay(requests, n, &m, ended, &o), -EINVAL);
+	m.burst_usec = 0;
+	m.phase_ns = INT64_MIN;
+	assert_int_equal(whatif_replay(requests, n, &m, ended, &o), 0);
 	/* no request, and one that costs nothing */
 	assert_int_equal(whatif_replay(requests, 0, &m, ended, &o), 0);
 	assert_int_equal(whatif_replay(requests, n, &m, ended, &o), 0);

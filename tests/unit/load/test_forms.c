@@ -119,6 +119,30 @@ static void test_header_names(void **state)
 	assert_int_equal(answer_error_by_name("nothing"), ANSWER_ERRORS);
 }
 
+static void take_header(struct answer *a, const char *line)
+{
+	answer_take_header(a, line, strlen(line));
+}
+
+static void test_header_values(void **state)
+{
+	(void)state;
+	struct answer a = {.status = 200};
+	static const char *const nothing[] = {"Headroom-Cpu-Ns",
+					      "Headroom-Cpu-Ns:",
+					      "Headroom-Cpu-Ns: -1",
+					      "Headroom-Cpu-Ns: 4ms",
+					      "X: 1",
+					      "Headroom-Cpu-Ns: 99999999999999999999999"};
+	for (size_t i = 0; i < ARRAY_LEN(nothing); i++) {
+		take_header(&a, nothing[i]);
+		assert_int_equal(a.server_have, 0);
+	}
+	take_header(&a, "headroom-CPU-ns:  4000000 \r\n");
+	assert_int_equal(a.server_have, 1U << ANSWER_CPU);
+	assert_int_equal(a.server_ns[ANSWER_CPU], 4000000);
+}
+
 /* The plotter wants rising percentiles, rising counts, and a last line at 1 with everything in it. */
 static void test_distribution_file(void **state)
 {
@@ -222,17 +246,12 @@ static void test_spin_fits_the_gap(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_head_of_requests),
-		cmocka_unit_test(test_line_of_requests),
-		cmocka_unit_test(test_line_without_an_answer),
-		cmocka_unit_test(test_longest_line_fits),
-		cmocka_unit_test(test_fields_are_quoted),
-		cmocka_unit_test(test_header_names),
-		cmocka_unit_test(test_distribution_file),
-		cmocka_unit_test(test_empty_distribution_file),
-		cmocka_unit_test(test_shard_texts),
-		cmocka_unit_test(test_threads_texts),
-		cmocka_unit_test(test_spin_fits_the_gap),
+		cmocka_unit_test(test_head_of_requests),        cmocka_unit_test(test_line_of_requests),
+		cmocka_unit_test(test_line_without_an_answer),  cmocka_unit_test(test_longest_line_fits),
+		cmocka_unit_test(test_fields_are_quoted),       cmocka_unit_test(test_header_names),
+		cmocka_unit_test(test_header_values),           cmocka_unit_test(test_distribution_file),
+		cmocka_unit_test(test_empty_distribution_file), cmocka_unit_test(test_shard_texts),
+		cmocka_unit_test(test_threads_texts),           cmocka_unit_test(test_spin_fits_the_gap),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,6 +69,20 @@ static void test_a_rate_does_not_drift(void **state)
 	}
 }
 
+/* Found by fuzzing: number 1 was due before number 0. */
+static void test_a_tiny_rate_is_one_request(void **state)
+{
+	(void)state;
+	static const double rates[] = {1e-9, 1e-9 / 60, 1e-30};
+	for (size_t k = 0; k < ARRAY_LEN(rates); k++) {
+		struct plan p;
+		assert_int_equal(plan_rate(&p, rates[k], 100 * S, NULL), 0);
+		assert_int_equal(p.n, 1);
+		assert_int_equal(p.offset_ns[0], 0);
+		plan_free(&p);
+	}
+}
+
 static void test_poisson_is_reproducible(void **state)
 {
 	(void)state;
@@ -236,6 +250,7 @@ int main(void)
 		cmocka_unit_test(test_the_published_schedules),
 		cmocka_unit_test(test_the_end_is_not_part_of_it),
 		cmocka_unit_test(test_a_rate_does_not_drift),
+		cmocka_unit_test(test_a_tiny_rate_is_one_request),
 		cmocka_unit_test(test_poisson_is_reproducible),
 		cmocka_unit_test(test_poisson_is_exponential),
 		cmocka_unit_test(test_ramp),
