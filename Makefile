@@ -5,12 +5,13 @@
 #   make demo                 the main experiment, short form
 #   make lint                 formatting, static analysis, shell scripts, who may include whom
 #   make coverage             which lines of lib/ the unit tests run
+#   make fuzz SECONDS=60      fuzzes the parsers (FUZZ=kernel: one harness); make fuzz-corpus keeps what was found
 #   make install PREFIX=/usr/local DESTDIR=      (and uninstall)
 #   make image                container images `headroom` and `headroom-sidecar`, by docker or buildah (docs/docker.md)
 #   make image-test           tries them on a real engine       make base-image    where the base image cannot be pulled
 #   make deps                 installs every Debian package that any of these needs (each installs its own part itself)
 #
-#   make CC=clang             another compiler       make SAN=1      ASan + UBSan, into build/san
+#   make CC=clang             another compiler       make SAN=1      ASan + UBSan, into build/san; TSAN=1: TSan
 #   make CFLAGS=-O3           flags are respected    make static     static binaries, into build/static
 #   make V=1                  whole commands         make B=DIR      another folder than build/
 
@@ -30,7 +31,15 @@ B := build
 PURPOSE := build
 ifdef SAN
 B := build/san
-VARIANT_FLAGS := -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined
+VARIANT_FLAGS := -fsanitize=address,undefined,float-cast-overflow -fno-omit-frame-pointer -fno-sanitize-recover=all
+endif
+ifdef TSAN
+B := build/tsan
+VARIANT_FLAGS := -fsanitize=thread -fno-omit-frame-pointer
+endif
+ifdef FUZZER
+B := build/fuzz
+VARIANT_FLAGS := -fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow -fno-omit-frame-pointer -fno-sanitize-recover=all
 endif
 ifdef COVERAGE
 B := build/coverage
@@ -66,7 +75,7 @@ PACKAGES_lab := libcurl jansson
 
 # What pkg-config says is kept in a makefile of its own. It is made before anything else, whenever packages came or went:
 # that installs what is missing, then make reads itself again. Goals that compile nothing do not need it.
-NO_PACKAGES := clean distclean coverage deps lint help uninstall static image image-arm64 base-image
+NO_PACKAGES := clean distclean coverage fuzz fuzz-corpus deps lint help uninstall static image image-arm64 base-image
 ifneq ($(filter-out $(NO_PACKAGES),$(or $(MAKECMDGOALS),all)),)
 ifeq ($(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),)
 include $(B)/packages.mk
@@ -110,10 +119,12 @@ $(B)/headroom-load: $(B)/load/main.o $(call archive,load)
 
 UNIT_SOURCES := $(wildcard tests/unit/*/test_*.c)
 UNITS := $(patsubst %.c,$(B)/%,$(UNIT_SOURCES))
+HARNESSES := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*/fuzz_*.c))
 
-.PHONY: all units static help
+.PHONY: all units harnesses static help
 all: $(PROGRAMS)
-units: $(UNITS)
+units: $(UNITS) harnesses
+harnesses: $(HARNESSES)
 static:
 	@$(MAKE) STATIC=1 all
 help:
@@ -154,6 +165,16 @@ $(B)/lab/page_assets.c: lab/page.css lab/page.js Makefile
 $(B)/lab/page_assets.o: $(B)/lab/page_assets.c lab/page_assets.h $(B)/flags
 	$(Q)$(CC) $(ALL_CPPFLAGS) -Ilab $(ALL_CFLAGS) -c -o $@ $<
 
+# tests/fuzz/<folder>/fuzz_x.c likewise, with a main() of libFuzzer (FUZZER=1) or one that runs the inputs that are kept
+define FUZZ_RULES
+$(B)/tests/fuzz/$(1)/%: tests/fuzz/$(1)/%.c $(if $(FUZZER),,$(B)/tests/fuzz/replay.o) $(call archive,$(1)) $(call archive,lib) $(B)/flags
+	@mkdir -p $$(@D)
+	$$(call say,FUZZ,$$<)
+	$$(Q)$$(CC) $$(ALL_CPPFLAGS) -I. $$(ALL_CFLAGS) -Wno-missing-prototypes -MMD -MP $$(ALL_LDFLAGS) -o $$@ $$< \
+	  $(if $(FUZZER),-fsanitize=fuzzer,$(B)/tests/fuzz/replay.o) $(call archive,$(1)) $(call archive,lib) $(LIBS_$(1)) -lm -pthread
+endef
+$(foreach f,$(FOLDERS),$(eval $(call FUZZ_RULES,$(f))))
+
 # Changes whenever the compiler, a flag, a library or the version does: then everything that depends on it is made anew.
 FLAGS_TEXT = $(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(foreach f,$(FOLDERS),$(LIBS_$(f)))
 keep_text = @mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(1))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(1))' > $@
@@ -164,11 +185,11 @@ $(B)/version: FORCE
 $(B)/lib/opts.o: $(B)/version
 .PHONY: FORCE
 
--include $(shell find $(B)/tests/unit $(FOLDERS:%=$(B)/%) -name '*.d' 2>/dev/null)
+-include $(shell find $(B)/tests/unit $(B)/tests/fuzz $(FOLDERS:%=$(B)/%) -name '*.d' 2>/dev/null)
 
 # --- tests ------------------------------------------------------------------------------------------------------
 # TESTS='unit/lib/test_kv cli/sidecar-once' runs only those.
-.PHONY: test check-fast demo lint coverage
+.PHONY: test check-fast demo lint coverage fuzz fuzz-corpus valgrind
 check-fast: all units
 	@scripts/deps.sh test
 	@tests/run --build $(B) $(or $(TESTS),unit cli)
@@ -184,6 +205,16 @@ lint:
 coverage:
 	@$(MAKE) COVERAGE=1 all units
 	@scripts/coverage.sh build/coverage lib
+# Memcheck over the unit tests and the harnesses; what it finds is a failure.
+valgrind: all units
+	@scripts/deps.sh test valgrind
+	@HEADROOM_TEST_EMULATOR='valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite' \
+	  tests/run --build $(B) $(or $(TESTS),unit)
+# SECONDS are those of all harnesses together; FUZZ='kernel gate' runs only those.
+fuzz fuzz-corpus:
+	@scripts/deps.sh fuzz
+	@$(MAKE) FUZZER=1 CC="$$(command -v clang || echo clang-14)" harnesses
+	@tests/fuzz/run --build build/fuzz --seconds $(or $(SECONDS),60) $(if $(filter fuzz-corpus,$@),--keep) $(FUZZ)
 
 # --- images -----------------------------------------------------------------------------------------------------
 # Below IMAGE_ROOT one tree for each image, as the Dockerfile copies it. The sidecar is a file of its own: it is what gets

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Installs the Debian packages that a purpose needs, and says so before it does.
 #
-#   scripts/deps.sh [--print] [PURPOSE...]     build (default), static, test, vm, image, manifests, page, lint, ci, all
+#   scripts/deps.sh [--print] [PURPOSE...]     build (default), static, test, vm, image, manifests, page, lint, valgrind, fuzz, ci, all
 #
 # Nothing is missing: silent, at once, status 0. Without root: prints the exact command and ends with status 1.
 # Without dpkg (not a Debian): looks for the libraries and tools themselves; status 1 when some are not there.
@@ -41,6 +41,8 @@ packages() {
     page) command -v chromium >/dev/null || echo "chromium"
         command -v npm >/dev/null || echo "npm" ;;
     lint) echo "clang-format-14 clang-tidy-14 cppcheck shellcheck python3 git libcmocka-dev" ;;
+    valgrind) echo "valgrind libc6-dbg" ;;
+    fuzz) echo "clang|clang-14 libclang-rt-14-dev python3" ;;
     # what some tests would be skipped without
     ci) echo "clang|clang-14 gcc git prometheus python3-prometheus-client" ;;
     *) say "unknown purpose '$1'"; usage 2 >&2 ;;
@@ -58,6 +60,8 @@ tools() {
     manifests) echo "node npm promtool python3" ;;
     page) echo "chromium npm python3" ;;
     lint) echo "clang-format-14 clang-tidy-14 cppcheck shellcheck python3 git" ;;
+    valgrind) echo "valgrind" ;;
+    fuzz) echo "clang python3" ;;
     ci) echo "clang gcc git promtool" ;;
     esac
 }
@@ -75,7 +79,7 @@ for word in "$@"; do
     --print) print=1 ;;
     -h | --help) usage 0 ;;
     -*) say "unknown option $word"; usage 2 >&2 ;;
-    all) purposes+=(build static test vm image manifests page lint ci) ;;
+    all) purposes+=(build static test vm image manifests page lint valgrind fuzz ci) ;;
     *) purposes+=("$word") ;;
     esac
 done

@@ -103,7 +103,7 @@ check_includes() {
 check_text() {
     local file
     while IFS= read -r -d '' file; do
-        case $file in tests/fixtures/*/root/* | tests/fixtures/*/root.*/* | tests/fixtures/*/proc/*) continue ;; esac
+        case $file in tests/fuzz/seeds/* | tests/fuzz/corpus/* | tests/fixtures/*/root/* | tests/fixtures/*/root.*/* | tests/fixtures/*/proc/*) continue ;; esac
         grep -qI '' "$file" || continue
         ! grep -nH '[[:blank:]]$' "$file" || complain "$file: white space at the end of a line"
         ! grep -nHP '\r$' "$file" || complain "$file: carriage returns"
@@ -185,7 +185,7 @@ check_tidy() {
     tidy_flags=$(pkg-config --cflags jansson libcurl libmicrohttpd libcrypto)
     export tidy_flags clang_tidy
     export -f tidy_one
-    printf '%s\0' "${c_files[@]}" | grep -zE '^(lib|sidecar|probe-app|load|lab)/.*\.c$|^tests/unit/.*\.c$' |
+    printf '%s\0' "${c_files[@]}" | grep -zE '^(lib|sidecar|probe-app|load|lab)/.*\.c$|^tests/(unit|fuzz)/.*\.c$' |
         xargs -0 -r -n 1 -P "$(nproc)" bash -c 'tidy_one "$1"' _ || bad=1
 }
 
