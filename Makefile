@@ -7,6 +7,8 @@
 #   make coverage             which lines of lib/ the unit tests run
 #   make fuzz SECONDS=60      fuzzes the parsers (FUZZ=kernel: one harness); make fuzz-corpus keeps what was found
 #   make install PREFIX=/usr/local DESTDIR=      (and uninstall)
+#   make bench                figures beside those of other tools, into docs/benchmarks.md (BENCH=sidecar QUICK=1 RUNS=10 WRK2=PATH)
+#   make bench-deps           installs those other tools
 #   make image                container images `headroom` and `headroom-sidecar`, by docker or buildah (docs/docker.md)
 #   make image-test           tries them on a real engine       make base-image    where the base image cannot be pulled
 #   make deps                 installs every Debian package that any of these needs (each installs its own part itself)
@@ -75,7 +77,7 @@ PACKAGES_lab := libcurl jansson
 
 # What pkg-config says is kept in a makefile of its own. It is made before anything else, whenever packages came or went:
 # that installs what is missing, then make reads itself again. Goals that compile nothing do not need it.
-NO_PACKAGES := clean distclean coverage fuzz fuzz-corpus deps lint help uninstall static image image-arm64 base-image
+NO_PACKAGES := clean distclean coverage fuzz fuzz-corpus deps bench-deps lint help uninstall static image image-arm64 base-image
 ifneq ($(filter-out $(NO_PACKAGES),$(or $(MAKECMDGOALS),all)),)
 ifeq ($(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),)
 include $(B)/packages.mk
@@ -215,6 +217,16 @@ fuzz fuzz-corpus:
 	@scripts/deps.sh fuzz
 	@$(MAKE) FUZZER=1 CC="$$(command -v clang || echo clang-14)" harnesses
 	@tests/fuzz/run --build build/fuzz --seconds $(or $(SECONDS),60) $(if $(filter fuzz-corpus,$@),--keep) $(FUZZ)
+
+# --- benchmark --------------------------------------------------------------------------------------------------
+# BENCH='sidecar load' measures only those sections; the others keep their earlier figures. The sidecar that is measured is
+# the static one of the images; where that cannot be built, the one of every day, and the result says so.
+.PHONY: bench bench-deps
+bench: all
+	-@$(MAKE) --no-print-directory STATIC=1 build/static/headroom-sidecar
+	@tests/bench/run.py --build $(B) $(if $(QUICK),--quick) $(if $(RUNS),--runs $(RUNS)) $(if $(WRK2),--wrk2 $(WRK2)) $(BENCH)
+bench-deps:
+	@scripts/deps.sh bench
 
 # --- images -----------------------------------------------------------------------------------------------------
 # Below IMAGE_ROOT one tree for each image, as the Dockerfile copies it. The sidecar is a file of its own: it is what gets

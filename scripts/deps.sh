@@ -1,7 +1,7 @@
 #!/bin/bash
 # Installs the Debian packages that a purpose needs, and says so before it does.
 #
-#   scripts/deps.sh [--print] [PURPOSE...]     build (default), static, test, vm, image, manifests, page, lint, valgrind, fuzz, ci, all
+#   scripts/deps.sh [--print] [PURPOSE...]     build (default), static, test, vm, image, manifests, page, lint, valgrind, fuzz, ci, all; bench
 #
 # Nothing is missing: silent, at once, status 0. Without root: prints the exact command and ends with status 1.
 # Without dpkg (not a Debian): looks for the libraries and tools themselves; status 1 when some are not there.
@@ -45,6 +45,9 @@ packages() {
     fuzz) echo "clang|clang-14 libclang-rt-14-dev python3" ;;
     # what some tests would be skipped without
     ci) echo "clang|clang-14 gcc git prometheus python3-prometheus-client" ;;
+    # what `make bench` measures beside: optional, and not part of "all"
+    bench) echo "python3 binutils prometheus-node-exporter netdata-core hey wrk nghttp2-client apache2-utils"
+        echo "nginx-light|nginx-core|nginx" ;;
     *) say "unknown purpose '$1'"; usage 2 >&2 ;;
     esac
 }
@@ -63,6 +66,7 @@ tools() {
     valgrind) echo "valgrind" ;;
     fuzz) echo "clang python3" ;;
     ci) echo "clang gcc git promtool" ;;
+    bench) echo "python3 strip prometheus-node-exporter netdata hey wrk h2load ab nginx" ;;
     esac
 }
 libraries() {
