@@ -50,7 +50,8 @@ def one_run(bench, victim, quota_usec, number):
         "errors": {k: abs(report["cpu_stat"][k] - after[k]) + abs(since[k] - (after[k] - before[k])) for k in after},
         "throttled": after["nr_throttled"], "stops": len(stops),
         "stopped_ms": sum(to - start for start, to in stops), "throttled_ms": since["throttled_usec"] / 1e3,
-        "exhausted_error": abs(demand["exhausted_at_ms"] - statistics.mean(lasted)) if lasted else None,
+        "exhausted_error": abs(demand["exhausted_at_ms"] - statistics.mean(lasted))
+        if lasted and demand["exhausted_at_ms"] is not None else None,
         "phase_error": statistics.median([circular_ms(b, demand["phase_ms"], period) for b in begins])
         if middle is not None and demand["phase_ms"] is not None else None,
     }
@@ -69,6 +70,8 @@ def measure(bench):
              ["instant at which the budget ran out, error ms", get("exhausted_error")],
              ["instant of the period timer, error ms", get("phase_error")]]
     worst = figure([max(r["errors"].values()) for r in runs])
+    if any(r["exhausted_error"] is None or r["phase_error"] is None for r in runs):
+        bench.notes.append("Runs in which the sidecar saw no whole period, or the thread was never stopped, have no edges.")
     edges = figure([max(v for v in (r["exhausted_error"], r["phase_error"]) if v is not None) for r in runs
                     if r["exhausted_error"] is not None or r["phase_error"] is not None])
     return {"tables": [{"title": "%d runs under quotas of 0.3 and 0.5 CPU" % len(runs),
