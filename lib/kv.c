@@ -5,7 +5,9 @@
 
 static const char *skip_blanks(const char *p)
 {
-	return p + strspn(p, " \t");
+	while (*p == ' ' || *p == '\t')
+		p++;
+	return p;
 }
 
 static const char *next_line(const char *p)
@@ -51,9 +53,11 @@ static int bad_number(struct fault *f, int rc, const char *what, const char *at)
 
 static size_t find_key(const char *line, const char *const keys[], size_t n)
 {
-	size_t len = strcspn(line, " \t\n");
+	size_t len = 0;
+	while (!ends_word(line[len]))
+		len++;
 	for (size_t i = 0; i < n; i++)
-		if (strlen(keys[i]) == len && memcmp(line, keys[i], len) == 0)
+		if (strncmp(line, keys[i], len) == 0 && keys[i][len] == '\0')
 			return i;
 	return n;
 }

@@ -234,8 +234,9 @@ static int read_quota(const struct reader *r, const struct level_files *files, s
 		      struct fault *f)
 {
 	const char *file_name = r->hierarchy == HIERARCHY_V2 ? "cpu.max" : "cpu.cfs_quota_us";
-	struct fault why = {0};
+	struct fault why;
 	char text[128];
+	fault_clear(&why);
 	if (files->quota.fd < 0) {
 		out->state = QUOTA_NO_FILE;
 		return 0;
@@ -291,8 +292,9 @@ static int parse_stat(const char *text, struct counters *out, struct fault *f)
 
 static int read_stat(const struct level_files *files, struct counters *out, struct fault *f)
 {
-	struct fault why = {0};
+	struct fault why;
 	char text[TEXTFILE_MAX];
+	fault_clear(&why);
 	*out = (struct counters){0};
 	if (files->stat.fd < 0)
 		return 0;
@@ -312,9 +314,10 @@ enum { USEC_PER_TICK = 10000 };
 
 static void read_usage_v1(const struct reader *r, struct counters *own, struct fault *f)
 {
-	struct fault why = {0};
+	struct fault why;
 	char text[64];
 	uint64_t usage_ns;
+	fault_clear(&why);
 	if (r->usage.fd < 0 || textfile_reread(&r->usage, text, sizeof text) < 0)
 		return;
 	if (kv_read_number(text, &usage_ns, &why) == 0)

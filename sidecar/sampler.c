@@ -8,12 +8,11 @@
 #include "server.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/timerfd.h>
 
 struct sampler {
 	const struct tree *tree;
@@ -22,7 +21,7 @@ struct sampler {
 	struct finder finder;
 	struct server *server;
 	struct exec exec;
-	int epoll_fd, timer_fd, signal_fd;
+	int signal_fd;
 	int64_t next_tick_ns, next_limits_ns, next_second_ns, next_log_ns, next_event_ns;
 	bool stop;
 	int status;
@@ -102,7 +101,8 @@ static void on_request(void *context, const struct server_request *r, struct ser
 
 static void sample_watch(struct sampler *s, struct watch *w, enum snapshot_what what)
 {
-	struct fault why = {0};
+	struct fault why;
+	fault_clear(&why);
 	int rc = what == SNAPSHOT_FULL ? fleet_sample_full(&s->fleet, w, &why) : watch_sample(w, what, &why);
 	if (rc < 0) {
 		finder_lost(&s->finder, &s->fleet, w, &why);
@@ -182,15 +182,12 @@ static void judge_and_tell(struct sampler *s, const struct due *due)
 	}
 }
 
-static void on_tick(struct sampler *s)
+static void on_tick(struct sampler *s, int64_t now_ns)
 {
-	uint64_t expired = 0;
-	if (read(s->timer_fd, &expired, sizeof expired) != sizeof expired || !expired)
-		return;
-	int64_t now_ns = clock_mono_ns();
 	struct vitals *v = &s->fleet.vitals;
-	s->next_tick_ns += (int64_t)expired * v->interval_ns;
-	v->missed_ticks += expired - 1;
+	int64_t missed = (now_ns - s->next_tick_ns) / v->interval_ns;
+	s->next_tick_ns += (missed + 1) * v->interval_ns;
+	v->missed_ticks += (uint64_t)missed;
 	/* next_tick_ns is the instant after this one now */
 	v->late_ticks += now_ns - (s->next_tick_ns - v->interval_ns) > v->interval_ns / 2;
 	v->ticks++;
@@ -220,12 +217,6 @@ static void on_signal(struct sampler *s)
 
 /* ---- start and end ---- */
 
-static int add_fd(struct sampler *s, int fd)
-{
-	struct epoll_event e = {.events = EPOLLIN, .data.fd = fd};
-	return epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, fd, &e);
-}
-
 static int open_signals(struct sampler *s)
 {
 	sigset_t set;
@@ -241,30 +232,12 @@ static int open_signals(struct sampler *s)
 	return s->signal_fd;
 }
 
-static int start_timer(struct sampler *s)
-{
-	int64_t interval_ns = s->options->interval_ns;
-	s->next_tick_ns = clock_mono_ns() + interval_ns;
-	struct itimerspec t = {
-		.it_value = {.tv_sec = s->next_tick_ns / NSEC_PER_SEC, .tv_nsec = s->next_tick_ns % NSEC_PER_SEC},
-		.it_interval = {.tv_sec = interval_ns / NSEC_PER_SEC, .tv_nsec = interval_ns % NSEC_PER_SEC},
-	};
-	s->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-	return s->timer_fd < 0 ? -1 : timerfd_settime(s->timer_fd, TFD_TIMER_ABSTIME, &t, NULL);
-}
-
 static int open_loop(struct sampler *s, struct fault *f)
 {
-	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (s->epoll_fd < 0 || open_signals(s) < 0 || add_fd(s, s->signal_fd) < 0 || start_timer(s) < 0 ||
-	    add_fd(s, s->timer_fd) < 0)
+	if (open_signals(s) < 0)
 		return fault_set(f, errno, "cannot set up the sampling loop");
-	if (!s->options->listen)
-		return 0;
-	int rc = server_start(&s->server, s->options->listen, on_request, s, f);
-	if (rc == 0 && add_fd(s, server_fd(s->server)) < 0)
-		rc = fault_set(f, errno, "cannot watch the HTTP server");
-	return rc;
+	s->next_tick_ns = clock_mono_ns() + s->options->interval_ns;
+	return s->options->listen ? server_start(&s->server, s->options->listen, on_request, s, f) : 0;
 }
 
 static void set_schedule(struct sampler *s)
@@ -281,19 +254,28 @@ static void set_schedule(struct sampler *s)
 	s->next_log_ns = now_ns + s->options->log_every_ns;
 }
 
+/* One system call waits for the instant and for the two descriptors: a timerfd in an epoll needs a read as well and a
+ * longer way to wake us up. The kernel may be late by 0.1% of the time asked for, which a sample can be; the instants
+ * are absolute, so nothing adds up. */
 static void run_loop(struct sampler *s)
 {
+	struct pollfd fds[] = {
+		{.fd = s->signal_fd, .events = POLLIN},
+		{.fd = s->server ? server_fd(s->server) : -1, .events = POLLIN},
+	};
 	while (!s->stop) {
-		struct epoll_event events[4];
-		int n = epoll_wait(s->epoll_fd, events, ARRAY_LEN(events), -1);
-		for (int i = 0; i < n; i++) {
-			if (events[i].data.fd == s->timer_fd)
-				on_tick(s);
-			else if (events[i].data.fd == s->signal_fd)
-				on_signal(s);
-			else
-				server_run(s->server);
-		}
+		int64_t left_ns = s->next_tick_ns - clock_mono_ns();
+		struct timespec left = {0};
+		if (left_ns > 0)
+			left = (struct timespec){.tv_sec = left_ns / NSEC_PER_SEC, .tv_nsec = left_ns % NSEC_PER_SEC};
+		int n = ppoll(fds, ARRAY_LEN(fds), &left, NULL);
+		if (n > 0 && fds[0].revents)
+			on_signal(s);
+		if (n > 0 && fds[1].revents)
+			server_run(s->server);
+		int64_t now_ns = clock_mono_ns();
+		if (now_ns >= s->next_tick_ns && !s->stop)
+			on_tick(s, now_ns);
 	}
 }
 
@@ -306,10 +288,8 @@ static void close_all(struct sampler *s)
 	finder_close(&s->finder);
 	fleet_close(&s->fleet);
 	exec_release(&s->exec);
-	const int fds[] = {s->epoll_fd, s->timer_fd, s->signal_fd};
-	for (size_t i = 0; i < ARRAY_LEN(fds); i++)
-		if (fds[i] >= 0)
-			close(fds[i]);
+	if (s->signal_fd >= 0)
+		close(s->signal_fd);
 }
 
 /* The last word: a summary of what has not been told yet, and the end. */
@@ -331,8 +311,6 @@ int sampler_run(const struct tree *t, const struct target_query *q, const struct
 		.options = options,
 		.fleet = {.log = *log, .proc_stat = TEXTFILE_CLOSED},
 		.exec = EXEC_NONE,
-		.epoll_fd = -1,
-		.timer_fd = -1,
 		.signal_fd = -1,
 	};
 	/* a timer may be late by its slack: 50 us by default */

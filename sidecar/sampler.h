@@ -1,4 +1,4 @@
-/* sampler.h - the loop: one thread, one epoll; a timer for samples, signals, the HTTP server's descriptor. */
+/* sampler.h - the loop: one thread that waits for the next sample, signals and the HTTP server's descriptor. */
 #ifndef HEADROOM_SIDECAR_SAMPLER_H
 #define HEADROOM_SIDECAR_SAMPLER_H
 
