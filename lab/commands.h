@@ -8,6 +8,10 @@ int command_demo(int argc, char **argv);
 int command_study(int argc, char **argv); /* by name: the commands below */
 int command_study1(int argc, char **argv);
 int command_remote_study2(int argc, char **argv); /* only against probes that run elsewhere */
+int command_study3(int argc, char **argv);
+
+/* How many threads a service of one's own needs. */
+int command_concurrency(int argc, char **argv);
 
 /* What this very container is limited to, and whether it hurts now: the 30-second try of study 2. Status 1: the cgroup
  * could not be read. */

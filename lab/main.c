@@ -39,8 +39,9 @@ static const struct command {
 } commands[] = {
 	{"check", command_check, "what is this container limited to, and does it hurt now?"},
 	{"demo", command_demo, "study 1 in under a minute: bursts and an even load under the same limit"},
-	{"study", command_study, "a published study, repeated on this machine: study 1"},
 	{"report", command_report, "the page of a study, made again from its files; several side by side"},
+	{"study", command_study, "a published study, repeated on this machine: study 1, study 3"},
+	{"concurrency", command_concurrency, "how many threads does my service need under its CPU limit?"},
 	{"sidecar", command_sidecar, "headroom-sidecar: what a container is limited to, and what it waits for"},
 	{"probe", command_probe, "headroom-probe: a service with a calibrated workload"},
 	{"load", command_load, "headroom-load: requests on a schedule, each one recorded"},
@@ -59,7 +60,7 @@ static void write_help(FILE *out)
 	      "  docker run --rm --pid=container:APP --user UID:GID headroom sidecar\n\nCommands:\n",
 	      out);
 	for (size_t i = 0; i < ARRAY_LEN(commands); i++)
-		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
+		fprintf(out, "  %-11s %s\n", commands[i].name, commands[i].help);
 	fputs("\n`headroom COMMAND --help` tells the options. -V, --version tells the version.\n", out);
 }
 

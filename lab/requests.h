@@ -10,14 +10,14 @@
 
 /* Instants are CLOCK_MONOTONIC ns, durations ns. */
 struct request {
-	int64_t planned_ns, sent_ns, first_byte_ns, done_ns;
-	int64_t status;                           /* of HTTP */
-	int64_t arrived_ns, started_ns, ended_ns; /* in the server */
-	int64_t queue_ns;                         /* waited for a worker */
-	int64_t cpu_ns;                           /* ran */
-	int64_t runqueue_wait_ns;                 /* could have run, had no CPU: quota and contention */
-	int64_t wait_ns, disk_ns, pool_wait_ns;   /* deliberate wait, disk, pool */
-	bool failed;                              /* the error column is not empty */
+	int64_t planned_ns, sent_ns, first_byte_ns, done_ns; /* planned: of a closed loop, sent */
+	int64_t status;                                      /* of HTTP */
+	int64_t arrived_ns, started_ns, ended_ns;            /* in the server */
+	int64_t queue_ns;                                    /* waited for a worker */
+	int64_t cpu_ns;                                      /* ran */
+	int64_t runqueue_wait_ns;                            /* could have run, had no CPU: quota and contention */
+	int64_t wait_ns, disk_ns, pool_wait_ns;              /* deliberate wait, disk, pool */
+	bool failed;                                         /* the error column is not empty */
 };
 
 struct requests {
@@ -34,7 +34,7 @@ bool request_ok(const struct request *r);
 int64_t request_latency_ns(const struct request *r);
 
 /* Reads the whole text. Columns are found by name; others are passed over; planned_ns, sent_ns, done_ns and status
- * must be there. -EINVAL names the line. Free with requests_release(). */
+ * must be there; in a row planned_ns may be empty. -EINVAL names the line. Free with requests_release(). */
 int requests_parse(const char *csv, struct requests *out, struct fault *f) MUST_CHECK;
 void requests_release(struct requests *r);
 

@@ -11,6 +11,7 @@ static const struct study {
 } studies[] = {
 	{"1", command_study1, "the same requests per second, even or in bursts, under a CPU limit"},
 	{"2", command_remote_study2, "the same work in different circumstances (probes elsewhere: --remote)"},
+	{"3", command_study3, "how many threads: the concurrency law against closed loops under a CPU limit"},
 };
 
 static void write_help(FILE *out)

@@ -71,6 +71,18 @@ static void test_layout_is_free(void **state)
 	requests_release(&r);
 }
 
+/* A closed loop has no plan: its requests were meant to be sent when they were. */
+static void test_closed_loop(void **state)
+{
+	struct requests r;
+	struct fault f = {0};
+	(void)state;
+	assert_int_equal(requests_parse("planned_ns,sent_ns,done_ns,status\n,2,5,200\n", &r, &f), 0);
+	assert_int_equal(r.list[0].planned_ns, 2);
+	assert_int_equal(request_latency_ns(&r.list[0]), 3);
+	requests_release(&r);
+}
+
 static void test_broken_files(void **state)
 {
 	(void)state;
@@ -82,7 +94,7 @@ static void test_broken_files(void **state)
 		"planned_ns,sent_ns,done_ns,status\n1,2,3,200,5\n",
 		"planned_ns,sent_ns,done_ns,status\nx,2,3,200\n",
 		"planned_ns,sent_ns,done_ns,status\n-1,2,3,200\n",
-		"planned_ns,sent_ns,done_ns,status\n,2,3,200\n",
+		"planned_ns,sent_ns,done_ns,status\n,,3,200\n",
 		"planned_ns,sent_ns,done_ns,status\n99999999999999999999,2,3,200\n",
 		"planned_ns,sent_ns,done_ns,status\n9999999999999999999,2,3,200\n",
 	};
@@ -205,10 +217,15 @@ static void test_parts_need_the_server(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_whole_row),           cmocka_unit_test(test_what_is_ok),
-		cmocka_unit_test(test_layout_is_free),        cmocka_unit_test(test_broken_files),
-		cmocka_unit_test(test_the_line_is_named),     cmocka_unit_test(test_parts),
-		cmocka_unit_test(test_quota_is_bounded),      cmocka_unit_test(test_waits_before_the_send_do_not_count),
+		cmocka_unit_test(test_a_whole_row),
+		cmocka_unit_test(test_what_is_ok),
+		cmocka_unit_test(test_layout_is_free),
+		cmocka_unit_test(test_broken_files),
+		cmocka_unit_test(test_closed_loop),
+		cmocka_unit_test(test_the_line_is_named),
+		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_quota_is_bounded),
+		cmocka_unit_test(test_waits_before_the_send_do_not_count),
 		cmocka_unit_test(test_parts_need_the_server),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
