@@ -4,6 +4,7 @@
 #include "page_assets.h"
 #include "page_data.h"
 #include "page_study1.h"
+#include "page_study3.h"
 
 #include <errno.h>
 #include <string.h>
@@ -15,6 +16,7 @@ static const struct study {
 } studies[] = {
 	{"1", "Study 1: the same requests per second, even or in bursts, under a CPU limit", page_study1,
 	 page_study1_compare},
+	{"3", "Study 3: how many threads, by the concurrency law and as measured", page_study3, page_study3_compare},
 };
 
 static const struct study *find_study(const char *name)
@@ -32,8 +34,11 @@ static void put_judgement(FILE *out, const json_value *summary)
 {
 	const char *shape = json_get_text(summary, "shape");
 	const char *unfinished = json_get_text(summary, "unfinished");
-	const json_value *differences = json_get(summary, "differences");
+	const json_value *judgement = json_get(summary, "judgement");
+	const json_value *differences = json_get(judgement ? judgement : summary, "differences");
 	bool good = shape && strcmp(shape, "as published") == 0;
+	/* where the judgement is an object of its own */
+	json_get_bool(judgement, "as_published", &good);
 	fprintf(out, "<p class=\"judgement %s\"><strong>", good ? "good" : "bad");
 	if (unfinished)
 		html_format(out, "Not finished: %s", unfinished);
@@ -78,6 +83,7 @@ static void put_setting(const struct page_part *p)
 			{"calibrated_cpu_ms", "CPU time that they took when calibrated (ms)"},
 			{"seconds", "length of a run (s)"},
 			{"repetitions", "repetitions"},
+			{"limit_cpus", "limit (CPUs)"},
 			{"phase", "phase between load and quota period"},
 			{"seed", "seed of the order and the phases"},
 			{"stretch", "times the time between requests"}};

@@ -84,8 +84,11 @@ void html_table_begin(struct html_table *t, FILE *out, enum html_table_kind kind
 		      const char *const heads[])
 {
 	*t = (struct html_table){.out = out};
-	if (kind == HTML_TABLE_FOLDED)
-		fputs("<details><summary>The figures as a table</summary>", out);
+	if (kind == HTML_TABLE_FOLDED) {
+		fputs("<details><summary>Table: ", out);
+		html_text(out, caption);
+		fputs("</summary>", out);
+	}
 	fputs("<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"", out);
 	html_text(out, caption);
 	fputs("\"><table><caption>", out);

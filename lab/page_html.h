@@ -22,7 +22,7 @@ struct html_table {
 
 enum html_table_kind { HTML_TABLE_OPEN, HTML_TABLE_FOLDED };
 
-/* Cells that begin like a number stand at the right. heads: NULL-terminated. Folded: behind "The figures as a table".
+/* Cells that begin like a number stand at the right. heads: NULL-terminated. Folded: behind its caption.
  */
 void html_table_begin(struct html_table *t, FILE *out, enum html_table_kind kind, const char *caption,
 		      const char *const heads[]);

@@ -190,20 +190,22 @@ def main():
         browser = Browser(profile)
         try:
             browser.attach()
-            problems = []
+            problems, used = [], False
             for width, scheme in VIEWS:
                 problems += look(browser, url, width, scheme, axe)
                 if options.screenshots:
                     screenshot(browser, os.path.join(options.screenshots, "%d-%s.png" % (width, scheme)))
             browser.events.clear()
-            problems += ["in use: " + p for p in browser.evaluate(USE)]
+            if browser.evaluate("document.querySelector('.zoom') !== null"):
+                used = True
+                problems += ["in use: " + p for p in browser.evaluate(USE)]
             problems += ["in use: " + p for p in heard(browser, url)]
             if options.screenshots:
-                browser.evaluate("document.querySelector('.zoom button[data-span=\"400\"]').click()")
+                browser.evaluate("document.querySelector('.zoom button[data-span=\"400\"]')?.click()")
                 screenshot(browser, os.path.join(options.screenshots, "zoomed.png"))
         finally:
             browser.close()
-    json.dump({"problems": problems, "axe": bool(axe), "views": len(VIEWS)}, sys.stdout, indent=2)
+    json.dump({"problems": problems, "axe": bool(axe), "views": len(VIEWS), "used": used}, sys.stdout, indent=2)
     print()
     return 1 if problems else 0
 

@@ -33,7 +33,7 @@ look() { timeout 60 python3 "$top/tests/page/browser.py" "$@"; }
   run look page.html
   echo "$output"
   [ "$status" = 0 ]
-  [ "$(jq .views <<<"$output")" = 4 ]
+  [ "$(jq -c '[.views, .used]' <<<"$output")" = "[4,true]" ]
 }
 
 @test "axe finds nothing" {
@@ -43,6 +43,13 @@ look() { timeout 60 python3 "$top/tests/page/browser.py" "$@"; }
   echo "$output"
   [ "$status" = 0 ]
   [ "$(jq .axe <<<"$output")" = true ]
+}
+
+@test "study 3" {
+  "$headroom" report "$fixtures/results-3" --out page.html
+  run look ${AXE:+$([ ! -f "$AXE" ] || echo --axe "$AXE")} page.html
+  echo "$output"
+  [ "$status" = 0 ]
 }
 
 @test "two results side by side, names that try to be markup" {
