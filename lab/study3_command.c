@@ -4,6 +4,7 @@
 #include "host.h"
 #include "opts.h"
 #include "order.h"
+#include "page.h"
 #include "study3_report.h"
 #include "tables.h"
 
@@ -35,7 +36,7 @@ static const char notes[] =
 	"The published study had 2 CPUs, and its sender elsewhere. Here the sender needs CPU beside the service, and two\n"
 	"hardware threads of one core are no two CPUs: so the default limit is a quarter of what this host has, at most 2\n"
 	"and at least 0.3. A limit above half of the host's CPUs measures the host as well as the limit.\n"
-	"Writes runs.csv, sidecar.jsonl and summary.json into --out.\n"
+	"Writes runs.csv, sidecar.jsonl, summary.json and report.html into --out.\n"
 	"Exit status: 0 shape as published, 1 it differs, or a run failed or was not valid, 2 wrong options,\n"
 	"130 or 143 interrupted (what was measured until then is written).\n";
 
@@ -229,6 +230,8 @@ static int report(struct study *s, const struct study3_report *r, struct fault *
 {
 	CLEANUP_JSON json_value *json = study3_json(r);
 	int rc = results_write_json(&s->session.results, "summary.json", json, f);
+	if (rc == 0 && s->n_runs > 0)
+		rc = page_make_in(s->session.results.folder, f);
 	progress_clear(&s->session.progress);
 	if (s->options->session.output == SESSION_JSON) {
 		int write_rc = json_write(json, stdout, 2);
