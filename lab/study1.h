@@ -3,7 +3,8 @@
  *
  * Absolute times differ from machine to machine; the shape is what must come back:
  *
- *   - mean CPU use is below half of every limit, and the same for even and burst within a factor of 1.5 (on a virtual
+ *   - mean CPU use is below half of every limit (more where requests cost more CPU than when they were calibrated:
+ *     study1_mean_bound()), and the same for even and burst within a factor of 1.5 (on a virtual
  *     machine the same work was seen to cost 3.9 ms of CPU in one run and 5.2 ms in the next)
  *   - even: no throttled periods. Tolerance: 2% of the active ones, at least one (a machine that stalls for 100 ms lets
  *     requests pile up, and they then come in a burst whatever the schedule says)
@@ -38,8 +39,14 @@ struct study1_judgement {
 };
 
 /* s: the six summaries in the order of the conditions; each is to have `repetitions` runs. Those whose condition has no
- * load were no part of the study, and nothing is said about them; those at 0.25 must be there. */
-void study1_judge(const struct summary *s, size_t repetitions, struct study1_judgement *out);
+ * load were no part of the study, and nothing is said about them; those at 0.25 must be there. calibrated_ms is the CPU
+ * time that a request cost when the work was calibrated, NAN when that is not known. */
+void study1_judge(const struct summary *s, size_t repetitions, double calibrated_ms, struct study1_judgement *out);
+
+/* How much of its limit the mean CPU use may be: half of it for requests at their calibrated cost. Where one cost more
+ * (a busy sibling of the core makes it 1.6 times as much), the bound grows with it, up to 0.9: the published shape is a
+ * mean below the limit with throttled periods all the same. */
+double study1_mean_bound(double cpu_ms_per_request, double calibrated_ms);
 
 /* When the last request of a burst is done, in ms after its begin, if nothing but the quota is waited for: one worker,
  * a full budget at the begin, filled up again phase_ms later and every 100 ms. Values above 0. */

@@ -158,7 +158,7 @@ static int summarize(struct study *s, const struct study1_report *r, struct faul
 		rc = summary_make(&s->experiment, c, &s->summaries[c], f);
 	if (rc < 0)
 		return rc;
-	study1_judge(s->summaries, s->options->repetitions, &s->judgement);
+	study1_judge(s->summaries, s->options->repetitions, s->session.calibration.cpu_ms, &s->judgement);
 	CLEANUP_JSON json_value *json = study1_json(r);
 	rc = results_write_json(&s->session.results, "summary.json", json, f);
 	/* without a request there is nothing to draw */

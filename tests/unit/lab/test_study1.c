@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#define assert_near(a, b, epsilon) assert_true(fabs((a) - (b)) <= (epsilon))
+
 enum { EVEN_025, BURST_025, EVEN_05, BURST_05, EVEN_NONE, BURST_NONE };
 
 /* What a calm machine with one worker gives at a phase of 60 ms. */
@@ -28,10 +30,12 @@ static void calm(struct summary s[STUDY1_CONDITIONS])
 	}
 }
 
+static const double calibrated_ms = 4;
+
 static size_t differences(const struct summary *s)
 {
 	struct study1_judgement j;
-	study1_judge(s, 1, &j);
+	study1_judge(s, 1, calibrated_ms, &j);
 	for (size_t i = 0; i < j.n; i++)
 		assert_true(j.differences[i][0] != '\0');
 	return j.n;
@@ -152,13 +156,31 @@ static void test_missing_runs(void **state)
 	struct summary s[STUDY1_CONDITIONS];
 	struct study1_judgement j;
 	calm(s);
-	study1_judge(s, 3, &j);
+	study1_judge(s, 3, calibrated_ms, &j);
 	assert_int_equal(j.n, STUDY1_CONDITIONS);
 	calm(s);
 	s[BURST_05].runs = 0;
-	study1_judge(s, 1, &j);
+	study1_judge(s, 1, calibrated_ms, &j);
 	assert_int_equal(j.n, 1);
 	assert_non_null(strstr(j.differences[0], "burst at 0.5: 0 valid runs of 1"));
+}
+
+/* A mean above half of the limit is told, unless the requests cost that much more than at their calibration; never
+ * above 90%. */
+static void test_mean_bound_follows_the_cost(void **state)
+{
+	(void)state;
+	assert_near(study1_mean_bound(3.9, 4), 0.5, 1e-9);
+	assert_near(study1_mean_bound(6, 4), 0.75, 1e-9);
+	assert_near(study1_mean_bound(40, 4), 0.9, 1e-9);
+	assert_near(study1_mean_bound(6, (double)NAN), 0.5, 1e-9);
+	struct summary s[STUDY1_CONDITIONS];
+	calm(s);
+	s[EVEN_025].of_limit = s[BURST_025].of_limit = 0.6;
+	s[EVEN_025].cpu_ms_per_request = s[BURST_025].cpu_ms_per_request = 4;
+	assert_int_equal(differences(s), 2);
+	s[EVEN_025].cpu_ms_per_request = s[BURST_025].cpu_ms_per_request = 6.5;
+	assert_int_equal(differences(s), 0);
 }
 
 /* 32 ms of work against 25 ms a period: the end is the next tick and the rest, or one tick later. */
@@ -225,6 +247,7 @@ int main(void)
 		cmocka_unit_test(test_tolerance_of_even),
 		cmocka_unit_test(test_counters_that_are_not_there),
 		cmocka_unit_test(test_missing_runs),
+		cmocka_unit_test(test_mean_bound_follows_the_cost),
 		cmocka_unit_test(test_end_of_a_burst),
 		cmocka_unit_test(test_sentence),
 		cmocka_unit_test(test_parts_sentence),
