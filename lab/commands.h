@@ -20,4 +20,7 @@ int command_check(int argc, char **argv);
 /* report.html, made again from a folder of results; or of several, side by side. */
 int command_report(int argc, char **argv);
 
+/* Predicted p50 and p99 of observed requests under other limits. Status 1 also when no limit meets the wish. */
+int command_what_if(int argc, char **argv);
+
 #endif

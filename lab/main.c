@@ -39,6 +39,7 @@ static const struct command {
 } commands[] = {
 	{"check", command_check, "what is this container limited to, and does it hurt now?"},
 	{"demo", command_demo, "study 1 in under a minute: bursts and an even load under the same limit"},
+	{"what-if", command_what_if, "what p99 would be under another limit, from an observed run"},
 	{"report", command_report, "the page of a study, made again from its files; several side by side"},
 	{"study", command_study, "a published study, repeated on this machine: study 1, study 3"},
 	{"concurrency", command_concurrency, "how many threads does my service need under its CPU limit?"},

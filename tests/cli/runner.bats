@@ -5,8 +5,9 @@
 setup() {
   load ../lib/common
   tree=$BATS_TEST_TMPDIR/tree
-  mkdir -p "$tree/tests/unit/lib" "$tree/tests/cli" "$tree/build/tests/unit/lib"
+  mkdir -p "$tree/tests/unit/lib" "$tree/tests/cli" "$tree/tests/fuzz" "$tree/build/tests/unit/lib"
   cp "$top/tests/run" "$tree/tests/run"
+  cp "$top/tests/fuzz/inputs.py" "$tree/tests/fuzz"
   unset HEADROOM_TEST_STRICT HEADROOM_TEST_TALLY
 }
 

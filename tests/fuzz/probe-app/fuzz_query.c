@@ -21,7 +21,7 @@ static size_t decode(char *text, size_t len)
 	size_t n = 0;
 	for (size_t i = 0; i < len; i++) {
 		bool escaped = text[i] == '%' && i + 2 < len && hex(text[i + 1]) >= 0 && hex(text[i + 2]) >= 0;
-		text[n++] = escaped ? (char)(hex(text[i + 1]) << 4 | hex(text[i + 2])) : text[i] == '+' ? ' ' : text[i];
+		text[n++] = (char)(escaped ? hex(text[i + 1]) << 4 | hex(text[i + 2]) : text[i] == '+' ? ' ' : text[i]);
 		i += escaped ? 2 : 0;
 	}
 	return n;
