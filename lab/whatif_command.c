@@ -170,10 +170,15 @@ static int predict(struct answer *a, const struct options *o, const struct whati
 		rc = forecast_make(&a->source, &server, o->limits[i], &a->all[i], f);
 	if (rc < 0 || !o->wish_given)
 		return rc;
+	struct fault unmet = {0};
 	rc = forecast_smallest(&a->source, &server, step_cpus, (double)o->cpus, (double)o->wish_ns / 1e6, &a->smallest,
-			       f);
+			       &unmet);
 	a->found = rc == 0;
-	return rc == -ENOENT ? 0 : rc;
+	/* a wish that cannot be met is an answer */
+	if (rc == 0 || rc == -ENOENT)
+		return 0;
+	*f = unmet;
+	return rc;
 }
 
 /* The same limit and the phase that was observed: how good the model is here. NAN where there is no such run. */
