@@ -124,6 +124,33 @@ int forecast_at_phase(const struct forecast_source *s, const struct forecast_ser
 	return 0;
 }
 
+/* From the first planned send to the first arrival. On another host the server's clock says nothing about it. */
+static int64_t way_ns(const struct forecast_source *s, const struct requests *r)
+{
+	const int64_t believable_ns = LIMIT_PERIOD_USEC * NSEC_PER_USEC / 2;
+	int64_t first_ns = r->list[0].planned_ns;
+	for (size_t i = 0; i < r->n; i++)
+		if (r->list[i].planned_ns < first_ns)
+			first_ns = r->list[i].planned_ns;
+	int64_t way = s->begin_ns - first_ns;
+	return way >= 0 && way < believable_ns ? way : 0;
+}
+
+int forecast_of_run(const struct requests *r, double cpu_ms_per_request, double cpus, double phase_ms,
+		    const struct forecast_server *server, struct forecast *out, struct fault *f)
+{
+	struct forecast_source s;
+	int rc = forecast_source_make(&s, r, cpu_ms_per_request, f);
+	if (rc == 0 && cpus > 0 && isnan(phase_ms))
+		rc = fault_set(f, -ENODATA, "the phase of the run is not known");
+	if (rc == 0) {
+		int64_t phase_ns = cpus > 0 ? (int64_t)(phase_ms * 1e6) : 0;
+		rc = forecast_at_phase(&s, server, cpus, phase_ns - way_ns(&s, r), out, f);
+	}
+	forecast_source_release(&s);
+	return rc;
+}
+
 static double median(const double *values, size_t n)
 {
 	int64_t sorted[FORECAST_PHASES];

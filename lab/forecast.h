@@ -48,6 +48,11 @@ struct forecast {
 int forecast_at_phase(const struct forecast_source *s, const struct forecast_server *server, double cpus,
 		      int64_t phase_ns, struct forecast *out, struct fault *f) MUST_CHECK;
 
+/* One run as it was: the same limit, and the phase that was observed (from the first planned send to the next tick; of
+ * no meaning without a limit). -ENODATA also when the phase of a limited run is not known. */
+int forecast_of_run(const struct requests *r, double cpu_ms_per_request, double cpus, double phase_ms,
+		    const struct forecast_server *server, struct forecast *out, struct fault *f) MUST_CHECK;
+
 /* Median and range over the phases. */
 int forecast_make(const struct forecast_source *s, const struct forecast_server *server, double cpus,
 		  struct forecast *out, struct fault *f) MUST_CHECK;

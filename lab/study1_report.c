@@ -3,7 +3,6 @@
 #include "clock.h"
 #include "host.h"
 #include "study1_tables.h"
-#include "tables.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -99,6 +98,38 @@ static int write_parts_table(FILE *out, const struct study1_report *r, bool colo
 			table_number(&t, s->parts_ms[shown[p]], 2, "");
 	}
 	fputs("Where the time of the slowest 5% went (mean ms):\n\n", out);
+	int rc = table_write(&t, out, color);
+	table_release(&t);
+	return rc;
+}
+
+/* The runs of each condition, replayed at the phase that was observed, beside what they were. */
+static int write_prediction_table(FILE *out, const struct study1_report *r, bool color)
+{
+	static const struct table_column columns[] = {
+		{NULL, "limit", true},
+		{NULL, "load", true},
+		{"p99 (ms)", "measured", false},
+		{"p99 (ms)", "predicted", false},
+		{"p99 (ms)", "range of the runs, predicted", false},
+	};
+	struct table t;
+	table_init(&t, columns, ARRAY_LEN(columns));
+	for (size_t c = 0; c < STUDY1_CONDITIONS; c++) {
+		const struct summary *s = &r->summaries[c];
+		char limit[LIMIT_TEXT_SIZE];
+		if (isnan(s->predicted_p99_ms))
+			continue;
+		limit_text(s->condition.limit_cpus, limit);
+		table_cell(&t, "%s", limit);
+		table_cell(&t, "%s", s->condition.load->name);
+		table_number(&t, s->p99_ms, 1, "");
+		table_number(&t, s->predicted_p99_ms, 1, "");
+		study1_put_range(&t, s->predicted_p99_low_ms, s->predicted_p99_high_ms);
+	}
+	fputs("Predicted: the requests of each run, replayed through a model of its quota at its phase (median of the "
+	      "runs).\n`headroom what-if` does the same for other limits.\n\n",
+	      out);
 	int rc = table_write(&t, out, color);
 	table_release(&t);
 	return rc;
@@ -210,6 +241,8 @@ static int write_explanation(FILE *out, const struct study1_report *r, bool colo
 	if (rc == 0)
 		rc = write_phase_table(out, r, color);
 	study1_put_paragraph(out, phase_text);
+	if (rc == 0)
+		rc = write_prediction_table(out, r, color);
 	return rc;
 }
 

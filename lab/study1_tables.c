@@ -1,7 +1,5 @@
 #include "study1_tables.h"
 
-#include "tables.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -44,7 +42,7 @@ static const struct table_column main_columns[] = {
 	{"p99 range over runs (ms)", "published", false},
 };
 
-static void put_range(struct table *t, double low, double high)
+void study1_put_range(struct table *t, double low, double high)
 {
 	if (isnan(low) || low == high)
 		table_cell(t, "-");
@@ -76,8 +74,8 @@ static void put_main_row(struct table *t, const struct summary *s, const struct 
 	table_number(t, p->p99_ms, 1, "");
 	put_throttled(t, s);
 	table_number(t, p->nr_throttled, 0, "");
-	put_range(t, s->p99_low_ms, s->p99_high_ms);
-	put_range(t, p->p99_low_ms, p->p99_high_ms);
+	study1_put_range(t, s->p99_low_ms, s->p99_high_ms);
+	study1_put_range(t, p->p99_low_ms, p->p99_high_ms);
 }
 
 int study1_write_main_table(FILE *out, const struct summary *s, bool color)

@@ -5,6 +5,7 @@
 #define HEADROOM_LAB_STUDY1_TABLES_H
 
 #include "study1.h"
+#include "tables.h"
 
 enum { STUDY1_LINE_WIDTH = 110 };
 
@@ -16,6 +17,9 @@ void study1_write_order(FILE *out, const struct experiment *e);
 
 /* A row for each condition that was part of the study. 0 or -ENOMEM. */
 int study1_write_main_table(FILE *out, const struct summary *s, bool color) MUST_CHECK;
+
+/* Fills the next cell with "1.2 to 3.4", or "-" when there is no range. */
+void study1_put_range(struct table *t, double low, double high);
 
 /* "shape: ..." and what differs; j NULL: the study was not finished, and why. */
 void study1_write_judgement(FILE *out, const struct study1_judgement *j, const char *unfinished, bool color);

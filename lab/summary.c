@@ -1,5 +1,6 @@
 #include "summary.h"
 
+#include "forecast.h"
 #include "stats.h"
 
 #include <errno.h>
@@ -87,6 +88,31 @@ static int take_latencies(const struct experiment *e, size_t condition, struct s
 	return 0;
 }
 
+/* The probe of a study has one worker. A run that cannot be replayed is left out. */
+static int take_predictions(const struct experiment *e, size_t condition, struct summary *s, struct fault *f)
+{
+	const struct forecast_server server = {.workers = 1, .cpus = 1};
+	CLEANUP_FREE int64_t *p99_ns = calloc(e->n_runs + 1, sizeof *p99_ns);
+	size_t n = 0;
+	if (!p99_ns)
+		return fault_set(f, ENOMEM, "summary");
+	for (size_t i = 0; i < e->n_runs; i++) {
+		const struct figures *x = &e->runs[i].result.figures;
+		struct forecast p;
+		if (!counts(&e->runs[i], condition))
+			continue;
+		double cpu_ms = x->cpu_cores_mean * x->cpu_observed_s * 1000 / (double)x->requests;
+		if (forecast_of_run(&e->runs[i].result.requests, cpu_ms, s->condition.limit_cpus, x->phase_ms, &server,
+				    &p, NULL) == 0)
+			p99_ns[n++] = (int64_t)(p.p99_ms * 1e6);
+	}
+	stats_sort(p99_ns, n);
+	s->predicted_p99_ms = n ? (double)stats_median(p99_ns, n) / 1e6 : (double)NAN;
+	s->predicted_p99_low_ms = n ? (double)p99_ns[0] / 1e6 : (double)NAN;
+	s->predicted_p99_high_ms = n ? (double)p99_ns[n - 1] / 1e6 : (double)NAN;
+	return 0;
+}
+
 int summary_make(const struct experiment *e, size_t condition, struct summary *s, struct fault *f)
 {
 	*s = (struct summary){.condition = e->conditions[condition],
@@ -104,7 +130,8 @@ int summary_make(const struct experiment *e, size_t condition, struct summary *s
 	s->cpu_cores_mean /= (double)s->runs;
 	s->of_limit /= (double)s->runs;
 	s->cpu_ms_per_request /= (double)s->runs;
-	return take_latencies(e, condition, s, f);
+	int rc = take_latencies(e, condition, s, f);
+	return rc ? rc : take_predictions(e, condition, s, f);
 }
 
 static void set_count(json_value *o, const char *key, uint64_t count)
@@ -134,6 +161,9 @@ static void set_times(json_value *o, const struct summary *s)
 	json_set_real(o, "p99_low_ms", s->p99_low_ms);
 	json_set_real(o, "p99_high_ms", s->p99_high_ms);
 	json_set_real(o, "lateness_p99_ms", s->lateness_p99_ms);
+	json_set_real(o, "predicted_p99_ms", s->predicted_p99_ms);
+	json_set_real(o, "predicted_p99_low_ms", s->predicted_p99_low_ms);
+	json_set_real(o, "predicted_p99_high_ms", s->predicted_p99_high_ms);
 }
 
 json_value *summary_json(const struct summary *s)

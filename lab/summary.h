@@ -17,6 +17,8 @@ struct summary {
 	double p99_low_ms, p99_high_ms;                                       /* of single runs */
 	double lateness_p99_ms;                                               /* the worst of the runs */
 	uint64_t nr_periods, nr_throttled, throttled_usec, psi_cpu_some_usec; /* sums */
+	/* of the runs, each replayed at the phase that was observed (forecast.h): median and range of their p99 */
+	double predicted_p99_ms, predicted_p99_low_ms, predicted_p99_high_ms;
 	size_t n_parts;         /* requests at or above p95 whose parts are known */
 	double parts_ms[PARTS]; /* their means */
 	double parts_total_ms;  /* mean of their response times */

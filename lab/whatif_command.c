@@ -184,21 +184,12 @@ static int predict(struct answer *a, const struct options *o, const struct whati
 /* The same limit and the phase that was observed: how good the model is here. NAN where there is no such run. */
 static double predicted_at_observed_phase(const struct options *o, const struct whatif_run *run)
 {
-	struct forecast_source source;
 	struct forecast_server server = server_of(o);
-	struct forecast at = {.p99_ms = (double)NAN};
-	bool known = run->limit_cpus > 0 && !isnan(run->phase_ms) &&
-		     forecast_source_make(&source, &run->requests, run->cpu_ms_per_request, NULL) == 0;
-	if (!known)
+	struct forecast p;
+	if (!(run->limit_cpus > 0) || forecast_of_run(&run->requests, run->cpu_ms_per_request, run->limit_cpus,
+						      run->phase_ms, &server, &p, NULL) < 0)
 		return NAN;
-	int64_t first_ns = run->requests.list[0].planned_ns;
-	for (size_t i = 0; i < run->requests.n; i++)
-		if (run->requests.list[i].planned_ns < first_ns)
-			first_ns = run->requests.list[i].planned_ns;
-	int64_t tick_ns = first_ns + (int64_t)(run->phase_ms * 1e6);
-	int rc = forecast_at_phase(&source, &server, run->limit_cpus, tick_ns - source.begin_ns, &at, NULL);
-	forecast_source_release(&source);
-	return rc < 0 ? (double)NAN : at.p99_ms;
+	return p.p99_ms;
 }
 
 /* ---- as text --------------------------------------------------------------------------------------------------------
