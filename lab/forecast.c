@@ -112,7 +112,7 @@ int forecast_at_phase(const struct forecast_source *s, const struct forecast_ser
 					   .workers = server->workers,
 					   .cpus = server->cpus};
 	struct whatif_outcome outcome;
-	CLEANUP_FREE int64_t *ended_ns = calloc(s->n, sizeof *ended_ns);
+	CLEANUP_FREE int64_t *ended_ns = calloc(s->n + 1, sizeof *ended_ns);
 	if (!ended_ns)
 		return fault_set(f, ENOMEM, "forecast");
 	int rc = whatif_replay(s->list, s->n, &model, ended_ns, &outcome);
@@ -169,7 +169,7 @@ int forecast_make(const struct forecast_source *s, const struct forecast_server 
 	size_t n = cpus > 0 ? FORECAST_PHASES : 1;
 	struct forecast all = {.cpus = cpus, .p99_low_ms = INFINITY, .p99_high_ms = 0};
 	for (size_t i = 0; i < n; i++) {
-		struct forecast one;
+		struct forecast one = {0};
 		int64_t phase_ns = (int64_t)i * LIMIT_PERIOD_USEC * NSEC_PER_USEC / FORECAST_PHASES;
 		int rc = forecast_at_phase(s, server, cpus, phase_ns, &one, f);
 		if (rc < 0)

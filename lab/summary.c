@@ -98,7 +98,7 @@ static int take_predictions(const struct experiment *e, size_t condition, struct
 		return fault_set(f, ENOMEM, "summary");
 	for (size_t i = 0; i < e->n_runs; i++) {
 		const struct figures *x = &e->runs[i].result.figures;
-		struct forecast p;
+		struct forecast p = {0};
 		if (!counts(&e->runs[i], condition))
 			continue;
 		double cpu_ms = x->cpu_cores_mean * x->cpu_observed_s * 1000 / (double)x->requests;

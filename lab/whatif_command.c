@@ -185,7 +185,7 @@ static int predict(struct answer *a, const struct options *o, const struct whati
 static double predicted_at_observed_phase(const struct options *o, const struct whatif_run *run)
 {
 	struct forecast_server server = server_of(o);
-	struct forecast p;
+	struct forecast p = {0};
 	if (!(run->limit_cpus > 0) || forecast_of_run(&run->requests, run->cpu_ms_per_request, run->limit_cpus,
 						      run->phase_ms, &server, &p, NULL) < 0)
 		return NAN;
