@@ -286,7 +286,7 @@ SH
   can_limit "$stderr"
   [ "$status" = 1 ]
   [[ $stderr == *"while calibrating: the spread is wide" ]]
-  [ "$(wc -l <out/runs.csv)" = 1 ]
+  [ ! -e out/runs.csv ]
 }
 
 @test "a folder with results is not written to again" {
