@@ -1,5 +1,6 @@
 #include "demo_inside.h"
 
+#include "forecast.h"
 #include "limit_way.h"
 #include "siblings.h"
 #include "stats.h"
@@ -296,6 +297,53 @@ static void write_meaning(const struct demo *d, FILE *out)
 			  burst->p99_ms / even->p99_ms);
 }
 
+/* The bursts as they were planned, since a stopped sender was late with them. What everything in here used is charged
+ * to them: it is all under the limit. */
+static int burst_source(const struct demo *d, struct forecast_source *out, struct fault *f)
+{
+	const struct requests *seen = &d->experiment.runs[BURST].result.requests;
+	CLEANUP_FREE struct request *list = calloc(seen->n + 1, sizeof *list);
+	struct requests planned = {.list = list, .n = seen->n};
+	if (!list)
+		return fault_set(f, ENOMEM, "forecast");
+	for (size_t i = 0; i < seen->n; i++) {
+		list[i] = seen->list[i];
+		list[i].arrived_ns = list[i].planned_ns;
+		list[i].ended_ns = list[i].done_ns;
+	}
+	return forecast_source_make(out, &planned, d->summaries[BURST].cpu_ms_per_request, f);
+}
+
+static int write_forecast(const struct demo *d, FILE *out, struct fault *f)
+{
+	static const double limits[] = {0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75, 1};
+	static const struct table_column forecast_columns[] = {
+		{NULL, "--cpus", true},
+		{"bursts, predicted", "p99 (ms)", false},
+		{"bursts, predicted", "by phase (ms)", false},
+		{"bursts, predicted", "throttled periods/s", false},
+	};
+	const struct forecast_server server = {.workers = 1, .cpus = 1};
+	struct forecast_source source;
+	struct table t;
+	int rc = burst_source(d, &source, f);
+	table_init(&t, forecast_columns, ARRAY_LEN(forecast_columns));
+	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(limits); i++) {
+		struct forecast p = {0};
+		rc = forecast_make(&source, &server, limits[i], &p, f);
+		table_cell(&t, "%g", limits[i]);
+		table_number(&t, p.p99_ms, 1, "");
+		table_cell(&t, "%.1f to %.1f", p.p99_low_ms, p.p99_high_ms);
+		table_number(&t, p.throttled_per_s, 1, "");
+	}
+	fputc('\n', out);
+	if (rc == 0)
+		rc = table_write(&t, out, tables_use_color(out));
+	table_release(&t);
+	forecast_source_release(&source);
+	return rc;
+}
+
 static void write_text(const struct demo *d, FILE *out)
 {
 	double other = d->summaries[BURST].cpu_cores_mean - d->work_cores[BURST];
@@ -308,7 +356,11 @@ static void write_text(const struct demo *d, FILE *out)
 		"the response times. An experiment keeps the sender outside: `headroom demo` on a host, or `headroom "
 		"study 1 --limiter docker`.",
 		d->summaries[BURST].cpu_cores_mean, d->work_cores[BURST], other);
-	paragraph(out, "limits    ", "Only the given limit was tried. Run it again with another --cpus to compare.");
+	paragraph(
+		out, "limits    ",
+		"Only the given limit was tried. What bursts would take under others, by a model of the quota that knows no "
+		"other work on the CPUs, and what the phase of the quota's period makes of it. Run it again with another "
+		"--cpus to compare.");
 }
 
 static void write_intro(const struct demo *d, FILE *out)
@@ -352,6 +404,11 @@ static int tell(const struct demo *d, struct fault *f)
 	} else {
 		rc = write_table(d, stdout);
 		write_text(d, stdout);
+		/* without figures of a request there is none */
+		struct fault none = {0};
+		int forecast_rc = write_forecast(d, stdout, &none);
+		if (rc == 0 && forecast_rc != -ENODATA)
+			rc = forecast_rc;
 		if (rc == 0 && fflush(stdout) != 0)
 			rc = -errno;
 	}

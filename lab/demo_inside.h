@@ -4,7 +4,7 @@
  *
  * The same even and burst load, at the given limit. Sender, probe and this program share that limit, which an
  * experiment must not do; so the report says how much of it each took, and what that changes. Other limits are not
- * tried.
+ * tried, but predicted (forecast.h).
  */
 #ifndef HEADROOM_LAB_DEMO_INSIDE_H
 #define HEADROOM_LAB_DEMO_INSIDE_H

@@ -32,6 +32,7 @@ teardown() { remove_containers; }
     [[ $output =~ even\ +0\.[0-9]+\ +[0-9]+% ]]
     [[ $output =~ burst\ +0\.[0-9]+\ +[0-9]+% ]]
     [[ $output == *"Sender, probe and this program are under the same limit"* ]]
+    [[ $output =~ 0\.5\ +[0-9.]+\ +[0-9.]+\ to\ [0-9.]+ ]] # predicted for another limit
     none_left
 }
 
