@@ -65,7 +65,7 @@ void remote_verdicts(const struct experiment *e, const struct condition *c, char
 	snprintf(out, REMOTE_VERDICT_SIZE, "%s", n ? all[0].id : "-");
 	for (size_t i = 0; n > 1 && i < n; i++) {
 		size_t used = i ? strlen(out) : 0;
-		snprintf(out + used, REMOTE_VERDICT_SIZE - used, "%s%s %zu", i ? ", " : "", all[i].id, all[i].n);
+		snprintf(out + used, REMOTE_VERDICT_SIZE - used, "%s%.40s %zu", i ? ", " : "", all[i].id, all[i].n);
 	}
 }
 
