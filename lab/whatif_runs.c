@@ -67,18 +67,30 @@ static struct whatif_run *add(struct whatif_runs *out)
 	return &list[out->n++];
 }
 
-/* The lines from *at on that begin with the same condition, without it, behind a head. NULL when out of memory. */
+/* The number at the start of a record: `seq`, which rises within a run. */
+static uint64_t seq_of(const char *line)
+{
+	return strtoull(line, NULL, 10);
+}
+
+/* The lines from *at on that begin with the same condition, without it, behind a head. A run that was repeated has the
+ * same condition again: there seq begins anew. NULL when out of memory. */
 static char *cut_run(const char *head, size_t head_len, const char **at, size_t condition)
 {
 	char *text = NULL;
 	size_t size;
 	const char *first = *at;
+	uint64_t last_seq = 0;
 	FILE *out = open_memstream(&text, &size);
 	if (!out)
 		return NULL;
 	fprintf(out, "%.*s\n", (int)head_len, head);
 	while (**at && strncmp(*at, first, condition) == 0) {
 		size_t len = strcspn(*at, "\n");
+		uint64_t seq = seq_of(*at + condition);
+		if (*at != first && seq <= last_seq)
+			break;
+		last_seq = seq;
 		fprintf(out, "%.*s\n", (int)(len - condition), *at + condition);
 		*at += len + ((*at)[len] == '\n');
 	}
@@ -122,39 +134,58 @@ static int parse(struct whatif_runs *out, const char *csv, struct fault *f)
 /* ---- what runs.csv knows beside that --------------------------------------------------------------------------------
  */
 
-/* Field `wanted` of a line; NAN when it is empty, missing or no number. */
-static double field(const char *line, size_t wanted)
+/* Field `wanted` of a line, counted from 0; NULL when the line has fewer. Quotes do not occur up to `valid`. */
+static const char *field(const char *line, size_t wanted, size_t *len)
+{
+	for (size_t i = 0; i < wanted; i++) {
+		line += strcspn(line, ",\n");
+		if (*line != ',')
+			return NULL;
+		line++;
+	}
+	*len = strcspn(line, ",\n");
+	return line;
+}
+
+/* NAN when the field is empty, missing or no number. */
+static double number_in(const char *line, size_t wanted)
 {
 	char text[WHATIF_NAME_SIZE];
 	double value;
-	size_t end = strcspn(line, "\n");
-	for (size_t i = 0; i < wanted; i++) {
-		size_t len = strcspn(line, ",\n");
-		if (len >= end)
-			return NAN;
-		line += len + 1;
-		end -= len + 1;
-	}
-	size_t len = strcspn(line, ",\n");
-	if (len == 0 || len >= sizeof text)
+	size_t len;
+	const char *at = field(line, wanted, &len);
+	if (!at || len == 0 || len >= sizeof text)
 		return NAN;
-	memcpy(text, line, len);
+	memcpy(text, at, len);
 	text[len] = '\0';
 	return units_parse_decimal(text, &value, NULL) < 0 ? (double)NAN : value;
 }
 
 /* Columns of runs.csv, by the head that results.h writes. */
-enum { COLUMN_PHASE_MS = 4, COLUMN_REQUESTS = 5, COLUMN_CPU_OBSERVED_S = 8, COLUMN_CPU_CORES_MEAN = 9 };
+enum {
+	COLUMN_PHASE_MS = 4,
+	COLUMN_REQUESTS = 5,
+	COLUMN_CPU_OBSERVED_S = 8,
+	COLUMN_CPU_CORES_MEAN = 9,
+	COLUMN_VALID = 19
+};
 static const char runs_head[] = "limit_cpus,pattern,repetition,position,phase_ms,requests,ok,duration_s,cpu_observed_s,"
-				"cpu_cores_mean,";
+				"cpu_cores_mean,of_limit,p50_ms,p99_ms,max_ms,lateness_p99_ms,nr_periods,nr_throttled,"
+				"throttled_usec,psi_cpu_some_usec,valid,";
 
 static void learn(struct whatif_run *run, const char *line)
 {
-	double cpu_s = field(line, COLUMN_CPU_OBSERVED_S) * field(line, COLUMN_CPU_CORES_MEAN);
-	run->phase_ms = field(line, COLUMN_PHASE_MS);
-	run->cpu_ms_per_request = cpu_s * 1000 / field(line, COLUMN_REQUESTS);
+	double cpu_s = number_in(line, COLUMN_CPU_OBSERVED_S) * number_in(line, COLUMN_CPU_CORES_MEAN);
+	size_t len;
+	const char *valid = field(line, COLUMN_VALID, &len);
+	run->phase_ms = number_in(line, COLUMN_PHASE_MS);
+	run->cpu_ms_per_request = cpu_s * 1000 / number_in(line, COLUMN_REQUESTS);
+	run->valid = valid && len == strlen("true") && strncmp(valid, "true", len) == 0;
+	run->known = true;
 }
 
+/* Both files are in order of time: a row belongs to the first run of its condition that has none yet. A run without
+ * requests has a row and nothing else; it is never valid, so what it could be mistaken for is not used either. */
 static void learn_all(struct whatif_runs *runs, const char *csv)
 {
 	const char *line = csv + strcspn(csv, "\n");
@@ -163,11 +194,26 @@ static void learn_all(struct whatif_runs *runs, const char *csv)
 			struct whatif_run *run = &runs->list[i];
 			char begin[3 * WHATIF_NAME_SIZE];
 			int len = snprintf(begin, sizeof begin, "%s,%s,%u,", run->limit, run->pattern, run->repetition);
-			if (strncmp(line, begin, (size_t)len) == 0)
-				learn(run, line);
+			if (run->known || strncmp(line, begin, (size_t)len) != 0)
+				continue;
+			learn(run, line);
+			break;
 		}
 		line += strcspn(line, "\n");
 	}
+}
+
+/* The sender was late, a request failed: such a run was left out of the study as well. */
+static void drop_invalid(struct whatif_runs *runs)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < runs->n; i++) {
+		if (runs->list[i].valid)
+			runs->list[kept++] = runs->list[i];
+		else
+			requests_release(&runs->list[i].requests);
+	}
+	runs->n = kept;
 }
 
 static int load_runs_csv(struct whatif_runs *runs, const char *folder, struct fault *f)
@@ -180,7 +226,8 @@ static int load_runs_csv(struct whatif_runs *runs, const char *folder, struct fa
 	if (strncmp(csv, runs_head, strlen(runs_head)) != 0)
 		return fault_set(f, -EINVAL, "%s is not of study 1: its columns are others", path);
 	learn_all(runs, csv);
-	return 0;
+	drop_invalid(runs);
+	return runs->n ? 0 : fault_set(f, -ENODATA, "%s has no valid run with requests", path);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------------------------------

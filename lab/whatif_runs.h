@@ -14,6 +14,7 @@ struct whatif_run {
 	double limit_cpus;         /* 0 = none, NAN = not told */
 	double phase_ms;           /* from the first planned send to the next tick; NAN = not known */
 	double cpu_ms_per_request; /* what the cgroup was charged; NAN = not known */
+	bool known, valid;         /* of a folder: its row in runs.csv was found, and says so */
 	struct requests requests;
 };
 
@@ -24,8 +25,8 @@ struct whatif_runs {
 
 #define WHATIF_RUNS_NONE ((struct whatif_runs){.n = 0})
 
-/* `path`: a folder with requests.csv and runs.csv, or a requests.csv with or without columns of the condition. 0 or a
- * negative errno with a sentence. Release in every case. */
+/* `path`: a folder with requests.csv and runs.csv, of which only the valid runs are taken; or a requests.csv with or
+ * without columns of the condition. 0 or a negative errno with a sentence. Release in every case. */
 int whatif_runs_load(struct whatif_runs *out, const char *path, struct fault *f) MUST_CHECK;
 void whatif_runs_release(struct whatif_runs *r);
 

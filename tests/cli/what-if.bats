@@ -45,6 +45,24 @@ setup() {
   awk -v a="$one" -v b="$two" 'BEGIN { exit !(b < 0.7 * a) }'
 }
 
+@test "a run that was not valid is left out, and what was repeated counts on its own" {
+  cp -r "$folder" "$BATS_TEST_TMPDIR/again"
+  cd "$BATS_TEST_TMPDIR/again"
+  before=$("$headroom" what-if . --limits 0.25 --cpus 2 -o json | jq -c '[.[].runs[]] | sort_by(.limit_cpus, .repetition, .phase_ms)')
+  # the first run once more in front of itself: an hour late, and marked
+  awk -F, 'NR == 1 { print; next } NR == 2 { split($0, f, ","); key = f[1] "," f[2] "," f[3] "," f[4] "," }
+    { all[NR] = $0 } index($0, key) == 1 { n = split($0, f, ","); f[9] += 3600e9; line = f[1]
+      for (i = 2; i <= n; i++) line = line "," (i == 9 ? sprintf("%.0f", f[9]) : f[i]); print line }
+    END { for (i = 2; i <= NR; i++) print all[i] }' requests.csv >r && mv r requests.csv
+  awk -F, -v OFS=, -v key="$(sed -n 2p requests.csv | cut -d, -f1-3)," 'index($0, key) == 1 { copy = $0; $20 = "false"; print; print copy; next } { print }' runs.csv >r && mv r runs.csv
+  after=$("$headroom" what-if . --limits 0.25 --cpus 2 -o json | jq -c '[.[].runs[]] | sort_by(.limit_cpus, .repetition, .phase_ms)')
+  [ "$before" = "$after" ]
+  sed -i 's/,true,/,false,/' runs.csv
+  run --separate-stderr "$headroom" what-if .
+  [ "$status" = 1 ]
+  [[ $stderr == *"has no valid run with requests" ]]
+}
+
 @test "files that cannot be used" {
   run --separate-stderr "$headroom" what-if "$BATS_TEST_TMPDIR/nothing"
   [ "$status" = 1 ]
